@@ -1,0 +1,20 @@
+"""What the library raises; every message names the argument, what is wrong and what is expected."""
+
+
+class TearError(Exception):
+    """Base of everything tear3d raises on purpose."""
+
+
+class InputError(TearError, ValueError):
+    """The input cannot be a registration problem (wrong shape, NaN, too few pairs, ...)."""
+
+
+class MissingExtraError(TearError, ImportError):
+    """An optional dependency is needed; the message says which extra to install."""
+
+    def __init__(self, package: str, extra: str, what: str) -> None:
+        super().__init__(f"{what} needs the package {package}: pip install 'tear3d[{extra}]'")
+
+
+class FileFormatError(InputError):
+    """A file could not be read as what it claims to be; the message names the file."""
