@@ -1,2 +1,67 @@
-"""Certified 3D registration of point pairs when almost all of them are wrong."""
+"""Certified 3D registration of point pairs when almost all of them are wrong.
+
+The names below are imported when first used, so that `import tear3d` stays light.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from tear3d import metrics, report, synthetic
+    from tear3d.api import register
+    from tear3d.clouds import CloudResult, register_clouds
+    from tear3d.errors import InputError, MissingExtraError, TearError
+    from tear3d.io.clouds import read_cloud, write_cloud
+    from tear3d.result import Certificate, Result, StageCertificate
+    from tear3d.search.limits import Progress
+
+_HOMES = {
+    "register": "tear3d.api",
+    "register_clouds": "tear3d.clouds",
+    "CloudResult": "tear3d.clouds",
+    "read_cloud": "tear3d.io.clouds",
+    "write_cloud": "tear3d.io.clouds",
+    "Result": "tear3d.result",
+    "Certificate": "tear3d.result",
+    "StageCertificate": "tear3d.result",
+    "Progress": "tear3d.search.limits",
+    "TearError": "tear3d.errors",
+    "InputError": "tear3d.errors",
+    "MissingExtraError": "tear3d.errors",
+}
+_MODULES = ("metrics", "report", "synthetic")
+
+__all__ = [
+    "Certificate",
+    "CloudResult",
+    "InputError",
+    "MissingExtraError",
+    "Progress",
+    "Result",
+    "StageCertificate",
+    "TearError",
+    "__version__",
+    "metrics",
+    "read_cloud",
+    "register",
+    "register_clouds",
+    "report",
+    "synthetic",
+    "write_cloud",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(f"tear3d.{name}")
+    raise AttributeError(f"module 'tear3d' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""From clouds to matched points: downsampling, normals, descriptors, matching."""

@@ -1,0 +1,100 @@
+"""Surface normals from the shape of each point's neighbourhood."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from tear3d.errors import InputError
+from tear3d.features.neighbours import in_chunks, search
+
+FloatArray = NDArray[np.float64]
+Orientation = Literal["away", "towards"]
+
+
+def estimate_normals(
+    points: FloatArray,
+    *,
+    radius: float = np.inf,
+    max_nn: int = 30,
+    orient: Orientation | None = None,
+    viewpoint: FloatArray | None = None,
+    threads: int | None = None,
+) -> FloatArray:
+    """Unit normals: the direction in which the neighbourhood varies least.
+
+    Parameters
+    ----------
+    points : (N, 3) array
+    radius, max_nn
+        A neighbourhood is the point and its nearest points within `radius`, `max_nn` in all.
+    orient : {"away", "towards"}, optional
+        Make every normal point away from or towards `viewpoint`. Without it the sign is arbitrary.
+    viewpoint : (3,) array, optional
+        By default the centroid of the points.
+    threads : int, optional
+
+    Returns
+    -------
+    (N, 3) array
+        A point with fewer than three neighbours gets (0, 0, 1).
+    """
+    points = np.asarray(points, dtype=np.float64)
+    if not radius > 0.0 or max_nn < 3:
+        raise InputError(f"radius {radius} and max_nn {max_nn}: expected a positive radius and at least 3")
+    if orient not in (None, "away", "towards"):
+        raise InputError(f"orient is {orient!r}: expected 'away', 'towards' or None")
+    normals = np.tile([0.0, 0.0, 1.0], (len(points), 1))
+    if len(points) == 0:
+        return normals
+    tree = cKDTree(points - points.mean(axis=0))
+
+    def work(start: int, stop: int) -> None:
+        indices, _ = search(tree, start, stop, radius, max_nn)
+        known = np.count_nonzero(indices >= 0, axis=1) >= 3
+        covariances = neighbourhood_covariances(tree.data, indices[known])
+        normals[start:stop][known] = np.linalg.eigh(covariances)[1][:, :, 0]
+
+    in_chunks(work, len(points), threads)
+    if orient is not None:
+        outward = points - (points.mean(axis=0) if viewpoint is None else np.asarray(viewpoint))
+        sign = 1.0 if orient == "away" else -1.0
+        normals[sign * np.einsum("ij,ij->i", normals, outward) < 0.0] *= -1.0
+    return normals
+
+
+def neighbourhood_covariances(points: FloatArray, indices: NDArray[np.int32]) -> FloatArray:
+    """Covariance matrices (N, 3, 3) of the points named in each row of `indices`, up to the first -1."""
+    upper = np.zeros((len(indices), 6))
+    _covariances(points, indices, upper)
+    return upper[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(-1, 3, 3)
+
+
+@njit(cache=True, nogil=True)
+def _covariances(points, indices, upper):
+    # Scalars only: array expressions would take seconds longer to compile.
+    rows, k = indices.shape
+    for i in range(rows):
+        count = 0
+        mx = my = mz = 0.0
+        while count < k and indices[i, count] >= 0:
+            j = indices[i, count]
+            mx += points[j, 0]
+            my += points[j, 1]
+            mz += points[j, 2]
+            count += 1
+        for place in range(count):
+            j = indices[i, place]
+            x = points[j, 0] - mx / count
+            y = points[j, 1] - my / count
+            z = points[j, 2] - mz / count
+            upper[i, 0] += x * x / count
+            upper[i, 1] += x * y / count
+            upper[i, 2] += x * z / count
+            upper[i, 3] += y * y / count
+            upper[i, 4] += y * z / count
+            upper[i, 5] += z * z / count

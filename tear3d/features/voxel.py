@@ -1,0 +1,139 @@
+"""Thin a cloud to one point per cubic voxel, and choose the voxel's size."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from tear3d.errors import InputError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+# A cloud of this many points describes a scene well and is matched within a second.
+WANTED_POINTS = 10_000
+FEWEST_POINTS = 2_000
+MOST_POINTS = 50_000
+_SAMPLE = 200_000
+_LARGEST_INDEX = 2.0**52
+
+
+def check_voxel_size(voxel_size: float) -> None:
+    if not (np.isfinite(voxel_size) and voxel_size > 0.0):
+        raise InputError(f"voxel_size is {voxel_size}: expected a positive number in the unit of the points")
+
+
+def voxel_downsample(points: FloatArray, voxel_size: float) -> FloatArray:
+    """Replace the points of every occupied voxel by their centroid.
+
+    Parameters
+    ----------
+    points : (N, 3) array
+    voxel_size : float
+        Edge of a voxel, in the unit of the points.
+
+    Returns
+    -------
+    (M, 3) array
+        Ordered by voxel; the grid starts at the smallest coordinates of the cloud.
+    """
+    points = np.asarray(points, dtype=np.float64)
+    if len(points) == 0:
+        return points.reshape(0, 3)
+    # Sums are taken relative to the corner so that large (UTM) coordinates lose no digits.
+    corner = points.min(axis=0)
+    local = points - corner
+    order, first = _group(local, voxel_size)
+    counts = np.diff(first, append=len(points))
+    return corner + np.add.reduceat(local[order], first, axis=0) / counts[:, None]
+
+
+def occupied_voxels(points: FloatArray, voxel_size: float) -> int:
+    """How many points `voxel_downsample` would return."""
+    if len(points) == 0:
+        return 0
+    return len(_group(points - points.min(axis=0), voxel_size)[1])
+
+
+def _group(local: FloatArray, voxel_size: float) -> tuple[IntArray, IntArray]:
+    """The order that sorts points by voxel, and where each voxel starts in it."""
+    check_voxel_size(voxel_size)
+    if local.max() / voxel_size >= _LARGEST_INDEX:
+        raise InputError(
+            f"voxel_size {voxel_size:g} is too small for a cloud that extends over {local.max():g}: "
+            "use a larger one, or remove far outlying points"
+        )
+    cells = np.floor(local / voxel_size).astype(np.int64)
+    shape = cells.max(axis=0) + 1
+    if np.prod(shape.astype(np.float64)) < 2.0**62:
+        keys = (cells[:, 0] * shape[1] + cells[:, 1]) * shape[2] + cells[:, 2]
+        order = np.argsort(keys, kind="stable")
+        changes = np.diff(keys[order]) != 0
+    else:
+        order = np.lexsort(cells.T[::-1])
+        changes = np.any(np.diff(cells[order], axis=0) != 0, axis=1)
+    return order, np.concatenate(([0], np.flatnonzero(changes) + 1))
+
+
+def choose_voxel_size(source: FloatArray, target: FloatArray) -> float:
+    """A voxel size that suits both clouds.
+
+    The larger cloud keeps about `WANTED_POINTS` points; a much smaller one is given finer voxels, as long as
+    the larger one then has at most `MOST_POINTS`. Never finer than the sampling of the surface supports.
+    Counting occupied voxels instead of measuring the extent makes it indifferent to far outlying points.
+    """
+    clouds = [_sample(np.asarray(cloud, dtype=np.float64)) for cloud in (source, target)]
+    finest = max(_finest_size(cloud) for cloud in clouds)
+    extent = max(float(np.ptp(cloud, axis=0).max()) for cloud in clouds)
+    if finest == 0.0 or extent == 0.0:
+        raise InputError("source and target: all points coincide, expected surfaces")
+    wanted = max(_size_for(cloud, WANTED_POINTS, finest, extent) for cloud in clouds)
+    if all(occupied_voxels(cloud, wanted) >= FEWEST_POINTS for cloud in clouds):
+        return _round(wanted)
+    finer = max(
+        min(_size_for(cloud, FEWEST_POINTS, finest, extent) for cloud in clouds),
+        max(_size_for(cloud, MOST_POINTS, finest, extent) for cloud in clouds),
+    )
+    return _round(min(wanted, finer))
+
+
+def _sample(points: FloatArray) -> FloatArray:
+    return points[:: -(-len(points) // _SAMPLE)] if len(points) > _SAMPLE else points
+
+
+def _finest_size(points: FloatArray) -> float:
+    """The smallest voxel worth having: one point of a regularly sampled surface, four of a random one.
+
+    From the median distances to the nearest and to the 8th nearest other point, duplicates aside.
+    """
+    ordered = points[np.lexsort(points.T)]
+    distinct = ordered[np.any(np.diff(ordered, axis=0, prepend=np.nan) != 0.0, axis=1)]
+    if len(distinct) < 2:
+        return 0.0
+    count = min(8, len(distinct) - 1)
+    probes = distinct[:: max(1, len(distinct) // 2000)]
+    distances, _ = cKDTree(distinct).query(probes, k=[2, count + 1])
+    nearest, eighth = np.median(distances, axis=0)
+    # n points of a surface lie within r when each takes up an area of pi r^2 / n.
+    spacing = eighth * np.sqrt(np.pi / count)
+    return float(spacing / np.clip(nearest / spacing, 0.5, 1.0))
+
+
+def _size_for(points: FloatArray, count: int, smallest: float, largest: float) -> float:
+    """The smallest size (within 2 %) that leaves at most `count` voxels; not below `smallest`."""
+    if occupied_voxels(points, smallest) <= count:
+        return smallest
+    low, high = np.log(smallest), np.log(max(largest, smallest) * 2.0)
+    while high - low > 0.02:
+        middle = 0.5 * (low + high)
+        if occupied_voxels(points, float(np.exp(middle))) > count:
+            low = middle
+        else:
+            high = middle
+    return float(np.exp(high))
+
+
+def _round(size: float) -> float:
+    """Two significant digits: easy to read, to repeat and to type."""
+    return float(f"{size:.1e}")

@@ -1,0 +1,46 @@
+"""E57, through pye57; the scans of a file are put together in its common frame."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tear3d.errors import FileFormatError
+from tear3d.io.checks import MAX_POINTS_PER_BYTE, check_declared, load_package
+
+KIND = "E57"
+HEADER = 48
+
+
+def read(path: Path) -> NDArray[Any]:
+    pye57 = load_package("pye57", "e57", "reading E57 files")
+    size = path.stat().st_size
+    _check(path, size)
+    file = pye57.E57(str(path))
+    try:
+        counts = [file.get_header(i).point_count for i in range(file.scan_count)]
+        check_declared(path, f"its header ({sum(counts)} points)", sum(counts) // MAX_POINTS_PER_BYTE, size)
+        scans = [_scan(file, i) for i, count in enumerate(counts) if count > 0]
+    finally:
+        file.close()
+    return np.concatenate(scans) if scans else np.empty((0, 3))
+
+
+def _scan(file: Any, index: int) -> NDArray[np.float64]:
+    data = file.read_scan(index, ignore_missing_fields=True)
+    return np.column_stack([data[f"cartesian{axis}"] for axis in "XYZ"])
+
+
+def _check(path: Path, size: int) -> None:
+    with path.open("rb") as handle:
+        head = handle.read(HEADER)
+    if not head.startswith(b"ASTM-E57"):
+        raise FileFormatError(f"{path}: does not start with 'ASTM-E57'; not an E57 file")
+    check_declared(path, "the E57 header", HEADER, len(head))
+    length, xml_offset, xml_length = struct.unpack_from("<QQQ", head, 16)
+    check_declared(path, "the length in its header", length, size)
+    check_declared(path, "its XML section", xml_offset + xml_length, size)

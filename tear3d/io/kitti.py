@@ -1,0 +1,30 @@
+"""KITTI velodyne scans: float32 x, y, z, intensity without a header."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tear3d.errors import FileFormatError
+
+KIND = "KITTI .bin"
+RECORD = 16
+FARTHEST = 1e9
+
+
+def read(path: Path) -> NDArray[Any]:
+    size = path.stat().st_size
+    if size % RECORD:
+        raise FileFormatError(
+            f"{path}: {size} bytes are not a multiple of {RECORD} (float32 x y z intensity); "
+            "truncated, or not a KITTI scan"
+        )
+    points = np.fromfile(path, dtype="<f4").reshape(-1, 4)[:, :3]
+    # Without a header only the values can tell that this is something else.
+    finite = points[np.isfinite(points)]
+    if finite.size and np.abs(finite).max() > FARTHEST:
+        raise FileFormatError(f"{path}: coordinates beyond {FARTHEST:g}; not float32 x y z intensity")
+    return points

@@ -1,0 +1,206 @@
+"""One self-contained HTML page about a registration."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+from html import escape
+from importlib import resources
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tear3d.errors import InputError
+from tear3d.interop import as_points
+from tear3d.io.atomic import atomic_write
+from tear3d.report import charts, facts, sections, words
+from tear3d.report.cells import SphereCells, cells_of
+from tear3d.report.residuals import histogram, noise_bounds, residuals
+from tear3d.report.scene import build_scene, pack
+from tear3d.result import FloatArray, Result
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    result: Result,
+    source: ArrayLike,
+    target: ArrayLike,
+    *,
+    truth: ArrayLike | None = None,
+    title: str | None = None,
+    source_cloud: ArrayLike | None = None,
+    target_cloud: ArrayLike | None = None,
+    refined: Any = None,
+    noise_bound: ArrayLike | None = None,
+) -> Path:
+    """Write a page that shows the clouds, the pose and how it was proven; it opens offline.
+
+    Parameters
+    ----------
+    path : path
+        The HTML file; written completely or not at all.
+    result : Result
+        What `register` returned for these pairs.
+    source, target : (N, 3) array
+        The pairs.
+    truth : (4, 4) array, optional
+        The true pose; its distance from the found one is shown.
+    title : str, optional
+        Shown above the verdict; the file's name by default.
+    source_cloud, target_cloud : (M, 3) array, optional
+        Full clouds to show in place of the pairs' points.
+    refined : (4, 4) array or an object with `transformation`, optional
+        A pose refined on the clouds, shown beside the found one.
+    noise_bound : float or (N,) array, optional
+        Marked in the histogram; taken from `result.settings` by default.
+
+    Returns
+    -------
+    Path
+        The file written. Its size does not grow with the number of points.
+    """
+    path = Path(path)
+    x, y = _points(source, "source"), _points(target, "target")
+    pairs = len(result.inlier_mask)
+    for name, points in (("source", x), ("target", y)):
+        if len(points) != pairs:
+            raise InputError(
+                f"{name} has {len(points)} points but the result is about {pairs} pairs: pass the same pairs"
+            )
+    clouds = [
+        None if cloud is None else _points(cloud, name)
+        for cloud, name in ((source_cloud, "source_cloud"), (target_cloud, "target_cloud"))
+    ]
+    poses = {"found": _pose(result.transformation, "result.transformation")}
+    if refined is not None:
+        poses["refined"] = _pose(getattr(refined, "transformation", refined), "refined")
+    bounds = noise_bounds(result.settings.get("noise_bound") if noise_bound is None else noise_bound, pairs)
+    page = _page(
+        result,
+        x,
+        y,
+        clouds,
+        poses,
+        bounds,
+        None if truth is None else _pose(truth, "truth"),
+        title or path.stem,
+    )
+    with atomic_write(path) as file:
+        file.write(page.encode("utf-8"))
+    return path
+
+
+def _page(
+    result: Result,
+    source: FloatArray,
+    target: FloatArray,
+    clouds: list[FloatArray | None],
+    poses: dict[str, FloatArray],
+    bounds: float | FloatArray | None,
+    truth: FloatArray | None,
+    title: str,
+) -> str:
+    verdict = words.verdict(result)
+    distances = residuals(source, target, result.transformation)
+    counts = histogram(distances, result.inlier_mask, bounds)
+    scene = build_scene(source, target, result.inlier_mask, poses, *clouds)
+    stages = result.certificate.stages
+    shapes = [cells_of(stage, result.rotation) for stage in stages]
+    spheres = [
+        {
+            "stage": k,
+            "rows": pack(shape.rows),
+            "found": None if shape.found is None else shape.found.tolist(),
+            "towards": shape.towards.tolist(),
+        }
+        for k, shape in enumerate(shapes)
+        if isinstance(shape, SphereCells)
+    ]
+    settings = {name: facts.plain(value) for name, value in result.settings.items()}
+    versions = facts.versions()
+    repeat = {
+        "settings": settings,
+        "versions": versions,
+        "result": facts.plain(result.to_dict() | {"settings": None}),
+    }
+    if isinstance(bounds, float):
+        bound = f"noise bound ξ\u00a0=\u00a0{words.number(bounds)}"
+    else:
+        bound = "root mean square residual" if bounds is None else "noise bound per pair"
+    before, after = _captions(scene, clouds, len(source), poses)
+    search = (
+        [sections.stage_table(stages)]
+        if stages
+        else ['<p class="note">No search was made: no bound is known.</p>']
+    )
+    search += [sections.stage_section(stage, shapes[k], k) for k, stage in enumerate(stages)]
+    return Template(_asset("page.html")).substitute(
+        version=escape(versions["tear3d"]),
+        title=escape(title),
+        style=_asset("style.css"),
+        tone=verdict.tone,
+        label=escape(verdict.label),
+        headline=escape(verdict.headline),
+        sentence=escape(verdict.sentence),
+        message=escape(result.message),
+        tiles=sections.tiles(result, bound, truth, next(reversed(poses.values()))),
+        pose_choice=sections.pose_choice(poses),
+        before=escape(before),
+        after=escape(after),
+        poses=sections.pose_section(poses),
+        residual_chart=charts.residual_chart(counts),
+        residual_words=sections.residual_words(result, distances, counts),
+        search="".join(search),
+        timing=charts.timing_chart(result.seconds),
+        settings=sections.facts(settings or {"settings": "not recorded"}),
+        versions=sections.facts(versions | {"pairs": f"sha256 {facts.fingerprint(source, target)}…"}),
+        settings_json=escape(json.dumps(repeat, indent=2, ensure_ascii=False)),
+        written=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
+        data=_embedded({"scene": scene, "spheres": spheres}),
+        script=_asset("viewer.js") + _asset("page.js"),
+    )
+
+
+def _captions(
+    scene: dict[str, Any], clouds: list[FloatArray | None], pairs: int, poses: dict[str, FloatArray]
+) -> tuple[str, str]:
+    sizes = [pairs if cloud is None else len(cloud) for cloud in clouds]
+    shown = [
+        words.count(seen) + ("" if seen == size else f" of {words.count(size)}")
+        for seen, size in zip(scene["shown"][:2], sizes, strict=True)
+    ]
+    before = f"{shown[0]} source and {shown[1]} target points, as they were given."
+    if scene["movedTogether"] is not None:
+        before += f" They lie {words.number(scene['movedTogether'])} apart and were drawn closer together."
+    after = (
+        "The source moved by the pose found." if len(poses) == 1 else "The source moved by the chosen pose."
+    )
+    lines = scene["shown"][2]
+    return before, f"{after} {words.count(lines)} inlier pairs are drawn." if lines else after
+
+
+def _asset(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _embedded(data: dict[str, Any]) -> str:
+    """JSON that cannot end the script element it stands in."""
+    return json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+def _points(values: Any, name: str) -> FloatArray:
+    points = as_points(values, name)
+    if len(points) == 0:
+        raise InputError(f"{name} has no points: nothing to show")
+    return points
+
+
+def _pose(values: ArrayLike, name: str) -> FloatArray:
+    pose = np.asarray(values, dtype=np.float64)
+    if pose.shape != (4, 4) or not np.all(np.isfinite(pose)):
+        raise InputError(f"{name} is not a finite 4×4 matrix: its shape is {pose.shape}")
+    return pose

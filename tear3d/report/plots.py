@@ -1,0 +1,224 @@
+"""Figures for notebooks, drawn by plotly (extra `report`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tear3d.errors import InputError, MissingExtraError
+from tear3d.report import words
+from tear3d.report.cells import OPEN, PRUNED
+from tear3d.report.residuals import histogram, noise_bounds, residuals
+from tear3d.report.sampling import choose, thin
+from tear3d.result import FloatArray, Result, StageCertificate
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+_SOURCE, _TARGET, _INLIER, _OUTLIER, _OPEN = "#e0700f", "#2c6cb0", "#0b8f63", "#c2415f", "#e23d28"
+
+
+def residual_histogram(
+    result: Result, source: ArrayLike, target: ArrayLike, *, noise_bound: ArrayLike | None = None
+) -> Figure:
+    """Residuals of all pairs on logarithmic axes, with the noise bound marked.
+
+    Parameters
+    ----------
+    result : Result
+    source, target : (N, 3) array
+        The pairs the result is about.
+    noise_bound : float or (N,) array, optional
+        Taken from `result.settings` by default.
+    """
+    go = _plotly()
+    x, y = _pairs(result, source, target)
+    bounds = noise_bounds(result.settings.get("noise_bound") if noise_bound is None else noise_bound, len(x))
+    data = histogram(residuals(x, y, result.transformation), result.inlier_mask, bounds)
+    widths, lefts = np.diff(data.edges), data.edges[:-1]
+    figure = go.Figure(
+        [
+            go.Bar(x=lefts, width=widths, offset=0, y=counts, name=name, marker_color=colour)
+            for name, counts, colour in (
+                ("inliers", data.inliers, _INLIER),
+                ("outliers", data.outliers, _OUTLIER),
+            )
+        ]
+    )
+    if data.threshold is not None:
+        figure.add_vline(data.threshold, line_dash="dash")
+        # On a logarithmic axis plotly places annotations by exponent, lines by value.
+        figure.add_annotation(
+            x=np.log10(data.threshold), y=1.0, yref="paper", text="ξ", showarrow=False, xshift=10
+        )
+    unit = "residual / noise bound" if data.relative else "residual"
+    figure.update_layout(
+        barmode="overlay", xaxis_title=unit, yaxis_title="pairs", title="Residuals of the pairs"
+    )
+    figure.update_xaxes(type="log")
+    figure.update_yaxes(type="log")
+    return figure
+
+
+def search_progress(result: Result) -> Figure:
+    """What each stage found and what it could not rule out, over time, in percent of the best found."""
+    go = _plotly()
+    stages = [s for s in result.certificate.stages if len(s.history) and s.saving > 0.0]
+    if not stages:
+        raise InputError("result has no search history: register with certify=True")
+    figure = go.Figure()
+    for k, stage in enumerate(stages):
+        rows = stage.history[np.all(np.isfinite(stage.history), axis=1)]
+        line = {"shape": "hv", "dash": ("solid", "dash", "dot")[k % 3]}
+        for column, name, colour in ((2, "no pose saves more", _TARGET), (1, "best found", _SOURCE)):
+            figure.add_scatter(
+                x=rows[:, 0],
+                y=100.0 * rows[:, column] / stage.saving,
+                name=f"{stage.name}: {name}",
+                line=line | {"color": colour},
+            )
+    title = _title("The search", words.certificate_sentence(result.certificate))
+    figure.update_layout(xaxis_title="seconds", yaxis_title="saving, % of the best found", title=title)
+    figure.update_yaxes(type="log")
+    return figure
+
+
+def sphere_cells(result: Result, stage: int | str = 0) -> Figure:
+    """The cells a stage visited: pruned ones coloured by depth, open ones red, split ones left out.
+
+    Parameters
+    ----------
+    result : Result
+    stage : int or str
+        Index or name of the stage.
+    """
+    go = _plotly()
+    chosen = _stage(result, stage)
+    rows = chosen.visited
+    if len(rows) == 0:
+        raise InputError(f"stage {chosen.name} has no visited cells: register with certify=True")
+    figure = go.Figure()
+    for fate, name in ((PRUNED, "pruned"), (OPEN, "still open")):
+        some = rows[rows[:, 5] == fate]
+        colour: dict[str, Any] = {"color": _OPEN}
+        if fate == PRUNED:
+            colour = {
+                "color": some[:, 4],
+                "colorscale": ["#bfdbe8", "#143d62"],
+                "colorbar": {"title": "depth"},
+            }
+        figure.add_scatter3d(
+            x=some[:, 0],
+            y=some[:, 1],
+            z=some[:, 2],
+            mode="markers",
+            name=name,
+            marker={"size": np.clip(60.0 * some[:, 3], 2.0, 14.0)} | colour,
+        )
+    figure.update_layout(title=_title(chosen.name, words.stage_sentence(chosen)), legend_x=0.0)
+    figure.update_layout(legend_itemsizing="constant")
+    figure.update_scenes(aspectmode="data")
+    return figure
+
+
+def aligned_clouds(
+    result: Result,
+    source: ArrayLike,
+    target: ArrayLike,
+    *,
+    source_cloud: ArrayLike | None = None,
+    target_cloud: ArrayLike | None = None,
+    budget: int = 20_000,
+) -> Figure:
+    """The source moved by the pose, over the target, with inlier pairs and (hidden at first) outlier pairs.
+
+    Parameters
+    ----------
+    result : Result
+    source, target : (N, 3) array
+        The pairs the result is about.
+    source_cloud, target_cloud : (M, 3) array, optional
+        Clouds to show in place of the pairs' points.
+    budget : int
+        At most so many points of each cloud are drawn.
+    """
+    go = _plotly()
+    x, y = _pairs(result, source, target)
+    figure = go.Figure()
+    clouds = (
+        ("source, moved", _SOURCE, source_cloud, x, True),
+        ("target", _TARGET, target_cloud, y, False),
+    )
+    for name, colour, cloud, pairs, move in clouds:
+        points = pairs if cloud is None else np.asarray(cloud, dtype=np.float64)
+        points = points[thin(points, budget)]
+        points = _moved(result, points) if move else points
+        # Target points of outlier pairs are fog around the shape.
+        faint = cloud is None and not move and result.fitness < 0.5
+        marker = {"size": 1.5, "color": colour, "opacity": 0.2 if faint else 1.0}
+        figure.add_scatter3d(
+            x=points[:, 0], y=points[:, 1], z=points[:, 2], mode="markers", name=name, marker=marker
+        )
+    for name, colour, mask in (
+        ("inlier pairs", _INLIER, result.inlier_mask),
+        ("outlier pairs", _OUTLIER, ~result.inlier_mask),
+    ):
+        rows = np.flatnonzero(mask)
+        rows = rows[choose(len(rows), 1000)]
+        # NaN between the pairs breaks the line.
+        ends = np.stack([_moved(result, x[rows]), y[rows], np.full((len(rows), 3), np.nan)], axis=1).reshape(
+            -1, 3
+        )
+        figure.add_scatter3d(
+            x=ends[:, 0],
+            y=ends[:, 1],
+            z=ends[:, 2],
+            mode="lines",
+            name=name,
+            line={"color": colour, "width": 2},
+            visible=True if name == "inlier pairs" else "legendonly",
+        )
+    figure.update_layout(title=words.verdict(result).headline, legend_itemsizing="constant")
+    figure.update_scenes(aspectmode="data")
+    if target_cloud is None:
+        moved = _moved(result, x[choose(len(x), budget)])
+        low, high = np.quantile(moved, (0.01, 0.99), axis=0)
+        reach = 0.75 * float(np.max(high - low)) or 1.0
+        ranges = [{"range": [m - reach, m + reach]} for m in 0.5 * (low + high)]
+        figure.update_scenes(aspectmode="cube", xaxis=ranges[0], yaxis=ranges[1], zaxis=ranges[2])
+    return figure
+
+
+def _title(text: str, subtitle: str) -> dict[str, Any]:
+    return {"text": text.capitalize(), "subtitle": {"text": subtitle}}
+
+
+def _plotly() -> Any:
+    try:
+        import plotly.graph_objects as go
+    except ImportError as error:
+        raise MissingExtraError("plotly", "report", "plotting") from error
+    return go
+
+
+def _pairs(result: Result, source: ArrayLike, target: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    x, y = np.asarray(source, dtype=np.float64), np.asarray(target, dtype=np.float64)
+    expected = (len(result.inlier_mask), 3)
+    for name, points in (("source", x), ("target", y)):
+        if points.shape != expected:
+            raise InputError(f"{name} has shape {points.shape}: pass the result's pairs as rows {expected}")
+    return x, y
+
+
+def _moved(result: Result, points: FloatArray) -> FloatArray:
+    return points @ result.rotation.T + result.translation
+
+
+def _stage(result: Result, stage: int | str) -> StageCertificate:
+    stages = result.certificate.stages
+    for k, candidate in enumerate(stages):
+        if stage in (k, candidate.name):
+            return candidate
+    raise InputError(f"stage {stage!r} is not in the result: choose one of {[s.name for s in stages]}")

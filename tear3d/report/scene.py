@@ -1,0 +1,126 @@
+"""The two clouds and the pairs between them as small buffers for the 3D view."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tear3d.report.sampling import choose, thin
+from tear3d.result import FloatArray
+
+POINT_BUDGET = 30_000
+"""Points of one cloud; a view shows two clouds."""
+LINE_BUDGET = 1_500
+_FAR_APART = 3.0
+_FLAT = 0.15
+
+
+def pack(values: NDArray[Any]) -> str:
+    """Base64 of little-endian float32."""
+    return base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode("ascii")
+
+
+def build_scene(
+    source: FloatArray,
+    target: FloatArray,
+    inliers: NDArray[np.bool_],
+    poses: dict[str, FloatArray],
+    source_cloud: FloatArray | None = None,
+    target_cloud: FloatArray | None = None,
+) -> dict[str, Any]:
+    """What the 3D view draws, ready for JSON.
+
+    Each cloud is centred on its own median in float64 and scaled before it becomes float32, so
+    that UTM coordinates keep their digits; the poses are rewritten for these coordinates.
+    """
+    left = source if source_cloud is None else source_cloud
+    right = target if target_cloud is None else target_cloud
+    left, right = left[thin(left, POINT_BUDGET)], right[thin(right, POINT_BUDGET)]
+    source_origin, target_origin = np.median(left, axis=0), np.median(right, axis=0)
+    left, right = left - source_origin, right - target_origin
+    scale = max(_radius(left), _radius(right)) or 1.0
+    left, right = left / scale, right / scale
+
+    before = np.eye(4)
+    offset = (source_origin - target_origin) / scale
+    distance = float(np.linalg.norm(offset))
+    moved_together = distance > _FAR_APART
+    before[:3, 3] = offset * (1.5 / distance) if moved_together else offset
+
+    matrices = {}
+    for name, pose in poses.items():
+        matrix = pose.copy()
+        matrix[:3, 3] = (pose[:3, :3] @ source_origin + pose[:3, 3] - target_origin) / scale
+        matrices[name] = matrix
+
+    lines = {
+        name: np.hstack([(source[rows] - source_origin) / scale, (target[rows] - target_origin) / scale])
+        for name, rows in (("inliers", _some(inliers)), ("outliers", _some(~inliers)))
+    }
+    # Target points of outlier pairs say nothing about the shape: frame what the pose explains.
+    shape = right if target_cloud is not None or len(lines["inliers"]) < 3 else lines["inliers"][:, 3:]
+    final = next(reversed(matrices.values()))
+    return {
+        "source": pack(left),
+        "target": pack(right),
+        "inliers": pack(lines["inliers"]),
+        "outliers": pack(lines["outliers"]),
+        "before": _column_major(before),
+        "after": {name: _column_major(matrix) for name, matrix in matrices.items()},
+        "frames": [_frame(_move(before, left), shape), _frame(_move(final, left), shape)],
+        "orientation": _orientation(shape).ravel().tolist(),
+        "faint": target_cloud is None and bool(2 * np.count_nonzero(inliers) < len(inliers)),
+        "movedTogether": distance * scale if moved_together else None,
+        "shown": [len(left), len(right), len(lines["inliers"]), len(lines["outliers"])],
+    }
+
+
+def _some(mask: NDArray[np.bool_]) -> NDArray[np.intp]:
+    rows = np.flatnonzero(mask)
+    return rows[choose(len(rows), LINE_BUDGET)]
+
+
+def _radius(points: FloatArray) -> float:
+    return float(np.quantile(np.linalg.norm(points, axis=1), 0.98))
+
+
+def _move(matrix: FloatArray, points: FloatArray) -> FloatArray:
+    return points @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def _column_major(matrix: FloatArray) -> list[float]:
+    return [float(value) for value in matrix.T.ravel()]
+
+
+def _frame(*clouds: FloatArray) -> list[float]:
+    """Centre and radius of what a view should show, ignoring stray points."""
+    boxes = [np.quantile(cloud, (0.01, 0.99), axis=0) for cloud in clouds]
+    low, high = np.min([box[0] for box in boxes], axis=0), np.max([box[1] for box in boxes], axis=0)
+    centre = 0.5 * (low + high)
+    radius = max(float(np.quantile(np.linalg.norm(cloud - centre, axis=1), 0.99)) for cloud in clouds) or 1.0
+    return [*centre.tolist(), radius]
+
+
+def _orientation(points: FloatArray) -> FloatArray:
+    """Rows right, up, towards the viewer: z (or a flat cloud's normal) up, the long side seen obliquely."""
+    up = np.array([0.0, 0.0, 1.0])
+    if len(points) > 3:
+        values, vectors = np.linalg.eigh(np.cov(points.T))
+        if values[0] < _FLAT**2 * values[1]:
+            up = vectors[:, 0]
+            up = up * np.sign(up[np.argmax(np.abs(up))])
+    level = points - np.outer(points @ up, up)
+    right = np.linalg.svd(level - level.mean(axis=0), full_matrices=False)[2][0]
+    right = right - (right @ up) * up
+    if np.linalg.norm(right) < 0.5:  # all points on one vertical line
+        right = np.cross(np.eye(3)[np.argmin(np.abs(up))], up)
+    right *= np.sign(right[np.argmax(np.abs(right))]) / np.linalg.norm(right)
+    ahead = np.cross(right, up)
+    yaw, tilt = np.radians(25.0), np.radians(28.0)
+    front = ahead * np.cos(yaw) - right * np.sin(yaw)
+    right = right * np.cos(yaw) + ahead * np.sin(yaw)
+    towards = front * np.cos(tilt) + up * np.sin(tilt)
+    return np.array([right, np.cross(towards, right), towards])

@@ -1,0 +1,222 @@
+"""The parts of the page as HTML; every text that is not ours is escaped here."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from tear3d.metrics import rotation_error, translation_error
+from tear3d.report import charts, words
+from tear3d.report.cells import Arcs, SphereCells
+from tear3d.report.residuals import Histogram
+from tear3d.result import FloatArray, Result, StageCertificate
+
+
+def tiles(result: Result, bound: str, truth: FloatArray | None, pose: FloatArray) -> str:
+    """The numbers everybody asks for first."""
+    certificate = result.certificate
+    pairs = len(result.inlier_mask)
+    rows = [
+        (
+            "Inliers",
+            words.count(result.num_inliers),
+            f"{words.share(result.num_inliers, pairs)} of {words.count(pairs)} pairs",
+        ),
+        ("Inlier RMSE", words.number(result.inlier_rmse), bound),
+        (
+            "Proven gap",
+            words.percent(certificate.gap) if certificate.stages else "none",
+            "every stage closed"
+            if certificate.closed
+            else "not closed"
+            if certificate.stages
+            else "no proof",
+        ),
+        (
+            "By chance",
+            words.power_of_ten(result.significance),
+            "such poses expected if all pairs were wrong",
+        ),
+        (
+            "Time",
+            words.seconds(sum(result.seconds.values())),
+            f"{words.count(certificate.cells)} cells searched",
+        ),
+    ]
+    if truth is not None:
+        angle, shift = rotation_error(pose, truth), translation_error(pose, truth)
+        rows.append(
+            (
+                "Error against truth",
+                f"{words.number(angle, 2)}°",
+                f"and {words.number(shift, 2)} in translation",
+            )
+        )
+    return "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}<small>{escape(note)}</small></dd></div>"
+        for name, value, note in rows
+    )
+
+
+def facts(rows: dict[str, Any]) -> str:
+    """Rows of a two-column table."""
+    cells = {name: f"{v:.12g}" if isinstance(v, float) else str(v) for name, v in rows.items()}
+    return "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in cells.items())
+
+
+def pose_section(poses: dict[str, FloatArray]) -> str:
+    """The matrices, readable and (hidden, for copying) in full precision, and the last one in words."""
+    from scipy.spatial.transform import Rotation
+
+    final = next(reversed(poses.values()))
+    rotation = Rotation.from_matrix(final[:3, :3])
+    vector = rotation.as_rotvec()
+    angle = float(np.linalg.norm(vector))
+    axis = vector / angle if angle > 0.0 else np.array([0.0, 0.0, 1.0])
+    rows = {
+        "maps": "source points onto target points: y = R x + t",
+        "turn": f"{words.number(np.degrees(angle), 5)}° about ({_listed(axis)})",
+        "quaternion x, y, z, w": _listed(rotation.as_quat(canonical=True)),
+        "translation": _listed(final[:3, 3], 9),
+    }
+    if len(poses) > 1:
+        found = next(iter(poses.values()))
+        angle, shift = rotation_error(found, final), translation_error(found, final)
+        rows["refinement moved it by"] = f"{words.number(angle, 3)}° and {words.number(shift, 3)}"
+    blocks = [
+        f"<figure><pre>{_matrix(pose)}</pre><figcaption>{escape(_POSE_NAMES[name])}</figcaption></figure>"
+        for name, pose in poses.items()
+    ]
+    full = "\n".join(" ".join(repr(float(v)) for v in row) for row in final)
+    return (
+        f'<div class="pair">{"".join(blocks)}<table class="facts">{facts(rows)}</table></div>'
+        f'<pre id="pose-text" class="hidden">{full}</pre>'
+        f'<pre id="pose-numpy" class="hidden">np.array({escape(str(final.tolist()))})</pre>'
+    )
+
+
+_POSE_NAMES = {
+    "found": "Found by the search; the certificate is about this pose.",
+    "refined": "Refined on the clouds; this is the one to use, and the one that is copied.",
+}
+
+
+def pose_choice(poses: dict[str, FloatArray]) -> str:
+    """Buttons that choose the pose of the second view, when there are two."""
+    if len(poses) < 2:
+        return ""
+    last = next(reversed(poses))
+    return "".join(
+        f'<button data-pose="{name}" aria-pressed="{str(name == last).lower()}">{name.capitalize()}</button>'
+        for name in poses
+    )
+
+
+def _listed(values: FloatArray, digits: int = 6) -> str:
+    return ", ".join(words.number(float(v), digits) for v in values)
+
+
+def _matrix(pose: FloatArray) -> str:
+    cells = [[f"{v: .6f}" for v in row] for row in pose[:3]] + [[f"{v:g}" for v in pose[3]]]
+    widths = [max(len(row[j]) for row in cells) for j in range(4)]
+    return "\n".join("  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in cells)
+
+
+def residual_words(result: Result, distances: FloatArray, data: Histogram) -> str:
+    """What the histogram shows, with the number that warns of a wrong noise bound."""
+    inside, outside = distances[result.inlier_mask], distances[~result.inlier_mask]
+    rows = {}
+    if len(inside):
+        rows["inlier pairs"] = (
+            f"{words.count(len(inside))}, median residual {words.number(float(np.median(inside)))}"
+        )
+    if len(outside):
+        rows["outlier pairs"] = (
+            f"{words.count(len(outside))}, median residual {words.number(float(np.median(outside)))}"
+        )
+    text = "Both axes are logarithmic: a bar of outliers twice as tall holds many times more pairs. "
+    if data.threshold is not None and len(outside):
+        near = int(
+            np.count_nonzero((data.edges[:-1] >= data.threshold) & (data.edges[1:] <= 2.01 * data.threshold))
+        )
+        start = int(np.argmin(np.abs(data.edges - data.threshold)))
+        close = int(data.outliers[start : start + near].sum())
+        rows["between ξ and 2ξ"] = f"{words.count(close)} pairs"
+        text += (
+            "Many pairs just beyond ξ, compared with the inliers, mean that the noise bound is too small; "
+            "a gap below ξ means that it could be smaller."
+        )
+    return f'<table class="facts">{facts(rows)}</table><p class="note">{escape(text)}</p>'
+
+
+_EXPLANATION = """<details><summary>What is the saving, and what does the gap mean?</summary>
+<p>A pose with no inliers at all pays the full price of every pair. Each pair that a pose explains
+saves a part of that, and the search looks for the pose that saves most. It covers all possibilities
+by cells and computes for each cell what no pose inside it can exceed. A cell that cannot beat the
+best pose found is pruned, the others are split. The gap is how much more than the best pose found
+any pose could still save, relative to what was found: 0 % is a proof that nothing better exists in
+that stage. Each stage searches one part of the pose, given the parts found before it.</p></details>"""
+
+
+def stage_table(stages: tuple[StageCertificate, ...]) -> str:
+    """One row per stage."""
+    names = ("stage", "gap", "saving found", "no more than", "cells", "ended by")
+    rows = [
+        (
+            stage.name,
+            words.percent(stage.gap),
+            words.number(stage.saving, 6),
+            words.number(stage.saving_bound, 6),
+            words.count(stage.cells),
+            words.ENDED_BY.get(stage.ended_by, stage.ended_by),
+        )
+        for stage in stages
+    ]
+    head, body = _table_row("th", names), "".join(_table_row("td", row) for row in rows)
+    table = f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+    return f'<div class="scroll">{table}</div>{_EXPLANATION}'
+
+
+def _table_row(tag: str, cells: tuple[str, ...]) -> str:
+    """A row whose inner columns are numbers."""
+    classes = ["", *[' class="num"'] * (len(cells) - 2), ""]
+    parts = (f"<{tag}{kind}>{escape(cell)}</{tag}>" for kind, cell in zip(classes, cells, strict=True))
+    return f"<tr>{''.join(parts)}</tr>"
+
+
+def stage_section(stage: StageCertificate, shape: Arcs | SphereCells | None, index: int) -> str:
+    """A stage's bound over time and its cells."""
+    figures = []
+    chart = charts.progress_chart(stage)
+    if chart:
+        legend = _key("line", "bound", "no pose saves more") + _key("line", "found", "best found")
+        figures.append(f'<figure>{chart}<p class="legend">{legend}</p></figure>')
+    if isinstance(shape, SphereCells):
+        canvases = "".join(
+            f'<canvas tabindex="0" data-side="{side}" aria-label="Cells of the sphere, {side}"></canvas>'
+            for side in ("front", "back")
+        )
+        found = _key("", "found", "found") if shape.found is not None else ""
+        legend = _cell_legend("Two sides of the sphere of directions.", found)
+        figures.append(f'<figure><div class="sphere" data-sphere="{index}">{canvases}</div>{legend}</figure>')
+    elif isinstance(shape, Arcs):
+        legend = _cell_legend("The circle of directions left, halved outwards.")
+        figures.append(f'<figure><div class="rings">{charts.arc_chart(shape)}</div>{legend}</figure>')
+    sentence = escape(words.stage_sentence(stage))
+    return (
+        f'<div class="stage"><h3>{escape(stage.name)}</h3><p class="note">{sentence}</p>'
+        f'<div class="pair">{"".join(figures)}</div></div>'
+    )
+
+
+def _cell_legend(text: str, extra: str = "") -> str:
+    ramp = "".join(f'<i class="d{k}"></i>' for k in range(8))
+    pruned = f'<span>pruned, early<span class="ramp">{ramp}</span>late</span>'
+    keys = _key("square", "open", "still open") + _key("square", "split", "split") + extra
+    return f'<p class="legend"><span>{text}</span>{pruned}{keys}</p>'
+
+
+def _key(shape: str, colour: str, text: str) -> str:
+    return f'<span><i class="swatch {shape}" style="color:var(--{colour})"></i>{text}</span>'

@@ -1,0 +1,137 @@
+"""Numbers and verdicts in plain words."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from tear3d.result import Certificate, Result, StageCertificate
+
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+ENDED_BY = {
+    "gap": "gap closed",
+    "time_limit": "time limit",
+    "node_limit": "cell limit",
+    "interrupted": "interrupted",
+    "resolution": "smallest cell reached",
+}
+
+_STOPPED_BY = {
+    "time_limit": "The time limit ended the search before the proof was complete",
+    "node_limit": "The cell limit ended the search before the proof was complete",
+    "interrupted": "The search was interrupted before the proof was complete",
+}
+
+
+class Verdict(NamedTuple):
+    """What a reader should take away first."""
+
+    tone: str
+    """`good`, `warn` or `bad`."""
+    label: str
+    headline: str
+    sentence: str
+
+
+def count(number: int) -> str:
+    """10000 → 10 000, with spaces that do not break."""
+    return f"{number:,}".replace(",", "\u202f")
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number with a few significant digits, in the shortest readable form."""
+    if not math.isfinite(value):
+        return "–" if math.isnan(value) else ("∞" if value > 0 else "−∞")
+    return f"{value:.{digits}g}".replace("-", "−")
+
+
+def seconds(value: float) -> str:
+    """0.0123 → 12.3 ms, 75 → 75 s, 600 → 10 min."""
+    if value < 1.0:
+        return f"{value * 1000:.3g}\u202fms"
+    if value < 100.0:
+        return f"{value:.3g}\u202fs"
+    if value < 7200.0:
+        return f"{value / 60:.3g}\u202fmin"
+    return f"{value / 3600:.3g}\u202fh"
+
+
+def percent(fraction: float) -> str:
+    """A gap in percent, rounded up to two digits so that it stays a bound: 0.00093 → 0.093 %."""
+    if not math.isfinite(fraction):
+        return "∞"
+    value = 100.0 * fraction
+    if value <= 0.0:
+        return "0\u202f%"
+    step = 10.0 ** max(-4, math.floor(math.log10(value)) - 1)
+    value = math.ceil(value / step * (1.0 - 1e-9)) * step
+    return f"{value:.2g}\u202f%" if value < 100.0 else f"{count(round(value))}\u202f%"
+
+
+def share(part: int, whole: int) -> str:
+    """A part of a whole in percent, to three digits and never rounded to 0 or 100 %."""
+    if whole == 0 or part in (0, whole):
+        return f"{100 if part else 0}\u202f%"
+    value = 100.0 * part / whole
+    return f"{min(value, 99.9) if value > 99.0 else value:.3g}\u202f%"
+
+
+def power_of_ten(exponent: float) -> str:
+    """−12.3 → 10⁻¹²."""
+    if not math.isfinite(exponent):
+        return "0" if exponent < 0 else "–"
+    return "10" + str(round(exponent)).translate(_SUPERSCRIPT)
+
+
+def certificate_sentence(certificate: Certificate) -> str:
+    """What the stages proved together, in one or two sentences."""
+    if not certificate.stages:
+        return "Nothing was proven: no bound was computed for this pose."
+    gap = certificate.gap
+    if not math.isfinite(gap):
+        return "Nothing was proven yet: the bound was still infinitely far from what was found."
+    closed = sum(stage.closed for stage in certificate.stages)
+    each = "its one stage" if len(certificate.stages) == 1 else "each of its stages"
+    if certificate.closed:
+        more = "more than what was found" if gap == 0.0 else f"more than {percent(gap)} beyond what was found"
+        return f"The search covered every possibility in {each}: none saves {more}."
+    ending = (
+        f" {closed or 'None'} of the {len(certificate.stages)} closed." if len(certificate.stages) > 1 else ""
+    )
+    return f"In {each}, no pose can save more than {percent(gap)} beyond what was found.{ending}"
+
+
+def stage_sentence(stage: StageCertificate) -> str:
+    """What one stage proved."""
+    if not math.isfinite(stage.gap):
+        return f"Nothing proven after {count(stage.cells)} cells."
+    if stage.gap == 0.0:
+        return f"No pose of this stage saves more than what was found ({count(stage.cells)} cells)."
+    return (
+        f"No pose of this stage can save more than {percent(stage.gap)} beyond what was found "
+        f"({count(stage.cells)} cells)."
+    )
+
+
+def verdict(result: Result) -> Verdict:
+    """The headline of the report."""
+    inliers, pairs = result.num_inliers, len(result.inlier_mask)
+    agree = (
+        f"{count(inliers)} of {count(pairs)} pairs ({share(inliers, pairs)}) "
+        "agree with this pose within their noise bound."
+    )
+    proof = certificate_sentence(result.certificate)
+    if result.status == "no_consensus":
+        text = (
+            f"{agree} That many would also agree with some pose if all pairs were wrong: "
+            "do not use this pose without other evidence."
+        )
+        return Verdict("bad", "no consensus", "The best pose cannot be told from chance", text)
+    if result.status == "optimal":
+        return Verdict("good", "optimal", "Registered, and proven optimal", f"{agree} {proof}")
+    if result.status == "uncertified":
+        return Verdict("warn", "uncertified", "Registered, without a proof", f"{agree} {proof}")
+    stopped = _STOPPED_BY[result.status]
+    label = result.status.replace("_", " ")
+    return Verdict("warn", label, "Registered, but the proof is unfinished", f"{agree} {stopped}. {proof}")

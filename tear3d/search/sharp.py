@@ -1,0 +1,241 @@
+"""One row of the rotation and its shift by the sharp bounds (first order and windows) in compiled subtrees.
+
+The top-level cells are bounded first, which gives an honest bound early; then the subtree of each survivor is searched
+from the same incumbent, batch by batch. What a subtree finds depends on nothing but its batch, so the result is the same
+for any number of threads.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tear3d.result import FloatArray, relative_gap
+from tear3d.search import subtree as kernel
+from tear3d.search.circle import orthogonal_basis
+from tear3d.search.limits import Limits
+from tear3d.search.points import RowPoints
+from tear3d.search.rows import RowSolution
+
+TOP_LEVEL = 2
+"""6·4² cells of the sphere to start with."""
+TOP_ARCS = 5
+"""2⁵ arcs of the circle to start with."""
+BATCH = 16
+SLICE = 8_000_000
+"""Point visits between two looks at the clock."""
+TRACE = 256
+PRUNE = 0.98
+"""Share of the allowed gap used for pruning; the rest covers the final evaluation in float64."""
+
+
+@dataclass
+class _Search:
+    row: RowPoints
+    setting: kernel.Setting
+    limits: Limits
+    threads: int
+    stage: str
+    incumbent: FloatArray
+    """r and t."""
+    saving: float
+    tasks: list[kernel.Task] = field(default_factory=list)
+    history: list[tuple[float, float, float]] = field(default_factory=list)
+    ended_by: str = "gap"
+
+    def add_roots(self, cells: list[tuple[int, int, int, int]]) -> None:
+        row = self.row
+        low = row.lowest - row.largest - row.xi
+        high = row.highest + row.largest + row.xi
+        for cell in cells:
+            task = kernel.Task(
+                cells=np.zeros((kernel.STACK, 5), np.int64),
+                ranges=np.zeros((kernel.STACK, 4)),
+                state=np.array([self.saving, 0.0]),
+                count=np.zeros(5, np.int64),
+                best=self.incumbent.copy(),
+                trace=np.zeros((TRACE, 6)),
+            )
+            task.cells[0, :4] = cell
+            task.ranges[0] = low, high, row.total * (1.0 + 1e-9), np.inf
+            task.count[kernel.TOP] = 1
+            self.tasks.append(task)
+
+    def bound(self) -> float:
+        """No solution saves more: the largest bound of pruned, open and untouched cells."""
+        best = self.saving
+        for task in self.tasks:
+            best = max(best, task.state[kernel.BOUND])
+            top = task.count[kernel.TOP]
+            if top > 0:
+                best = max(best, float(task.ranges[:top, 2].max()))
+        return best
+
+    def report(self, done: float) -> None:
+        bound = self.bound()
+        self.history.append((self.limits.seconds, self.saving, bound))
+        self.limits.report(self.stage, self.saving, bound, done)
+
+    def merge(self, batch: list[kernel.Task]) -> None:
+        for task in batch:
+            if task.state[kernel.SAVING] > self.saving:
+                self.saving = float(task.state[kernel.SAVING])
+                self.incumbent = task.best.copy()
+
+    def slice(self, task: kernel.Task, scratch: kernel.Scratch, cells: int) -> None:
+        """One task until it is done, `cells` are spent or a limit says stop."""
+        copying = cells > 1
+        while task.count[kernel.TOP] > 0 and cells > 0 and self.limits.exceeded() is None:
+            before = int(task.count[kernel.CELLS])
+            allowed = min(cells, self.limits.cells_left())
+            kernel.search_subtree(self.row.points, self.setting, task, scratch, copying, SLICE, allowed)
+            spent = int(task.count[kernel.CELLS]) - before
+            self.limits.cells += spent
+            cells -= spent
+
+    def resume(self, task: kernel.Task, scratch: kernel.Scratch) -> None:
+        """Search a subtree whose root was bounded before: gather its points anew, then go down."""
+        level = max(0, int(task.cells[0, 1]) - 1)
+        geo = np.empty(12)
+        shift = 1
+        if self.setting.circle:
+            kernel.arc_geometry(level, int(task.cells[0, 2]) >> shift, self.setting.basis, geo)
+        else:
+            face, _, i, j, _ = task.cells[0].tolist()
+            kernel.cell_geometry(face, level, i >> shift, j >> shift, geo)
+        t0, t1 = task.ranges[0, :2].tolist()
+        scratch.widths[1] = np.inf
+        if kernel.copy_active(self.row.points, 0, geo, t0, t1, self.setting, scratch):
+            task.cells[: task.count[kernel.TOP], 4] = 1
+            reach = self.row.radius * max(geo[9], geo[10])
+            scratch.widths[1] = t1 - t0 + 2.0 * (self.row.xi + reach)
+        self.slice(task, scratch, 2**62)
+
+    def run(self, pool: ThreadPoolExecutor, scratches: list[kernel.Scratch], step, tasks: list[kernel.Task]) -> None:
+        """`step(task, scratch)` for all tasks, in batches with a common incumbent."""
+        free = list(scratches)
+        finished = 0
+        for begin in range(0, len(tasks), BATCH):
+            batch = tasks[begin : begin + BATCH]
+            for task in batch:
+                task.state[kernel.SAVING] = max(task.state[kernel.SAVING], self.saving)
+
+            def work(task: kernel.Task) -> None:
+                scratch = free.pop()
+                try:
+                    step(task, scratch)
+                finally:
+                    free.append(scratch)
+
+            pending: set[Future[None]] = {pool.submit(work, task) for task in batch}
+            try:
+                while pending:
+                    done, pending = wait(pending, timeout=self.limits.interval)
+                    for future in done:
+                        future.result()
+                    finished += len(done)
+                    if self.limits.progress is not None:
+                        self.report(finished / len(tasks))
+            except KeyboardInterrupt:
+                self.limits.cancel()
+                wait(pending)
+            self.merge(batch)
+            self.report(min(1.0, (begin + len(batch)) / len(tasks)))
+            if self.limits.exceeded() is not None:
+                return
+
+    def solve(self, roots: list[tuple[int, int, int, int]]) -> None:
+        self.add_roots(roots)
+        size = self.row.points.shape[1]
+        threads = 1 if size < 512 or self.limits.node_limit is not None else self.threads
+        arena = size + kernel.BLOCK if size < 1_000_000 else size // 3
+        scratches = [kernel.make_scratch(self.row.points, self.row.near, arena) for _ in range(threads)]
+        with ThreadPoolExecutor(threads) as pool:
+            self.run(pool, scratches, lambda task, scratch: self.slice(task, scratch, 1), self.tasks)
+            alive = [task for task in self.tasks if task.count[kernel.TOP] > 0]
+            alive.sort(key=lambda task: -task.ranges[0, 2])
+            if self.limits.exceeded() is None:
+                self.run(pool, scratches, self.resume, alive)
+        if any(task.count[kernel.TOP] > 0 for task in self.tasks):
+            self.ended_by = self.limits.exceeded() or "interrupted"
+
+
+def solve_sharp(
+    row: RowPoints,
+    *,
+    rel_gap: float,
+    limits: Limits,
+    threads: int,
+    incumbent: tuple[FloatArray, float],
+    orthogonal_to: FloatArray | None = None,
+    stage: str = "first row",
+) -> RowSolution:
+    """Maximise Σ w·max(0, ξ − |y − r·x − t|) over all unit r (orthogonal to a given one) and all t.
+
+    `incumbent` is a good (r, t) to start from; the saving is as evaluated on the packed points.
+    """
+    r, t = np.asarray(incumbent[0], np.float64), float(incumbent[1])
+    basis = np.zeros((2, 3))
+    if orthogonal_to is not None:
+        basis[0], basis[1] = orthogonal_basis(orthogonal_to)
+        r = basis.T @ (basis @ r)
+    r = r / np.linalg.norm(r)
+    start = np.array([*r, t])
+    cells_before = limits.cells
+    n = row.points.shape[1]
+    saving = kernel.saving_at(row.points, 0, n, row.general, row.xi, r, t) if n else 0.0
+    search = _Search(
+        row=row,
+        setting=kernel.Setting(
+            xi=row.xi,
+            eps=row.eps,
+            radius=row.radius,
+            extent=row.extent,
+            slack=PRUNE * rel_gap,
+            general=row.general,
+            circle=orthogonal_to is not None,
+            basis=basis,
+        ),
+        limits=limits,
+        threads=threads,
+        stage=stage,
+        incumbent=start,
+        saving=saving,
+    )
+    if n:
+        if orthogonal_to is not None:
+            search.solve([(0, TOP_ARCS, i, 0) for i in range(2**TOP_ARCS)])
+        else:
+            side = range(2**TOP_LEVEL)
+            search.solve([(face, TOP_LEVEL, i, j) for face in range(6) for i in side for j in side])
+    bound = search.bound()
+    closed = relative_gap(search.saving, bound) <= rel_gap
+    ended_by = search.ended_by
+    if ended_by == "gap" and not closed:
+        ended_by = "resolution"
+    visited = [task.trace[: task.count[kernel.TRACED]] for task in search.tasks]
+    return RowSolution(
+        r=search.incumbent[:3],
+        t=float(search.incumbent[3]),
+        saving=search.saving,
+        saving_bound=bound,
+        cells=limits.cells - cells_before,
+        closed=closed,
+        ended_by="gap" if closed else ended_by,
+        total=row.total,
+        history=np.array(search.history).reshape(-1, 3),
+        visited=np.concatenate(visited) if visited else np.empty((0, 6)),
+    )
+
+
+def needs_double(row: RowPoints, start: tuple[FloatArray, float], rel_gap: float) -> bool:
+    """Whether float32 rounding of the points in the incumbent's band would keep the gap from closing."""
+    if row.points.dtype != np.float32 or row.points.shape[1] == 0:
+        return False
+    r, t = np.asarray(start[0], np.float64), float(start[1])
+    n = row.points.shape[1]
+    saving = kernel.saving_at(row.points, 0, n, row.general, row.xi, r, t)
+    band = kernel.band_weight(row.points, row.general, row.xi, r, t)
+    return 2.0 * band * row.eps > 0.2 * rel_gap * saving

@@ -1,0 +1,123 @@
+"""Slow, obvious twins of the fast kernels: what they compute, with no thought of how."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+# ---------------------------------------------------------------- bounds.losses, bounds.sweep
+
+
+def saving_of(distance, xi, loss):
+    """What one point saves at this distance, in whatever number type is passed."""
+    if distance > xi:
+        return 0 * xi
+    if loss == "tear":
+        return xi - distance
+    return 1 + 0 * xi if loss == "cm" else xi * xi - distance * distance
+
+
+def interval_saving(lo, hi, xi, w, t, loss):
+    """Σ w·s(distance from t to [lo, hi])."""
+    distances = [max(a - t, t - b, 0 * t) for a, b in zip(lo, hi, strict=True)]
+    return sum(wi * saving_of(d, x, loss) for d, x, wi in zip(distances, xi, w, strict=True))
+
+
+def max_saving(lo, hi, xi, w, loss):
+    """The exact maximum over t, in rational arithmetic, O(N²): (saving, t)."""
+    lo, hi, xi, w = ([Fraction(float(v)) for v in values] for values in (lo, hi, xi, w))
+    corners = {a - x for a, x in zip(lo, xi, strict=True)} | {b + x for b, x in zip(hi, xi, strict=True)}
+    corners = sorted(corners | set(lo) | set(hi))
+    candidates = list(corners)
+    if loss == "tls":
+        for left, right in pairwise(corners):
+            middle = (left + right) / 2
+            feet = [
+                (wi, a if middle < a else b)
+                for a, b, x, wi in zip(lo, hi, xi, w, strict=True)
+                if (a - x < middle < a) or (b < middle < b + x)
+            ]
+            mass = sum(wi for wi, _ in feet)
+            if mass > 0:
+                candidates.append(min(max(sum(wi * f for wi, f in feet) / mass, left), right))
+    return max((interval_saving(lo, hi, xi, w, t, loss), t) for t in candidates)
+
+
+# ---------------------------------------------------------------- search.sphere, search.circle
+
+
+def rectangle_directions(a1, a2, b1, b2, n):
+    """n² directions of an (α, β) rectangle, its corners included."""
+    alpha, beta = np.meshgrid(np.linspace(a1, a2, n), np.linspace(b1, b2, n))
+    parts = (np.sin(beta) * np.cos(alpha), np.sin(beta) * np.sin(alpha), np.cos(beta))
+    return np.stack(parts, axis=-1).reshape(-1, 3)
+
+
+def cube_directions(face, level, i, j, n):
+    """n² directions of a cube-map cell, its corners included."""
+    side = 2**level
+    a = np.tan(np.pi / 4 * (2 * np.linspace(i, i + 1, n) / side - 1))
+    b = np.tan(np.pi / 4 * (2 * np.linspace(j, j + 1, n) / side - 1))
+    a, b = np.meshgrid(a, b)
+    axis, sign = face // 2, 1 - 2 * (face % 2)
+    out = np.empty((n, n, 3))
+    out[..., axis], out[..., (axis + 1) % 3], out[..., (axis + 2) % 3] = sign, a, b
+    return (out / np.linalg.norm(out, axis=-1, keepdims=True)).reshape(-1, 3)
+
+
+def arc_directions(u, v, a1, a2, n):
+    a = np.linspace(a1, a2, n)[:, None]
+    return np.cos(a) * u + np.sin(a) * v
+
+
+# ---------------------------------------------------------------- bounds.ranges
+
+
+def ranges(x, directions):
+    """Smallest and largest r·x_i over the listed directions."""
+    products = x @ directions.T
+    return products.min(axis=1), products.max(axis=1)
+
+
+# ---------------------------------------------------------------- search.rows
+
+
+def row_saving(x, y, xi, w, r, t, loss):
+    """Σ w·s(y − r·x − t)."""
+    z = np.abs(y - x @ r - t)
+    shape = {"tear": xi - z, "cm": np.ones_like(z), "tls": xi**2 - z**2}[loss]
+    return float(np.sum(w * np.where(z <= xi, shape, 0.0)))
+
+
+def best_row_shift(x, y, xi, w, r, loss):
+    """(saving, t) for one direction, trying the b_i (and for CM and TLS a fine grid around them)."""
+    b = y - x @ r
+    t = b[:, None] + np.linspace(-1, 1, 1 if loss == "tear" else 41)[None, :] * xi[:, None]
+    t = (b if loss == "tear" else t).reshape(-1)
+    z = np.abs(b[:, None] - t[None, :])
+    shape = {"tear": xi[:, None] - z, "cm": np.ones_like(z), "tls": xi[:, None] ** 2 - z**2}[loss]
+    savings = np.sum(w[:, None] * np.where(z <= xi[:, None], shape, 0.0), axis=0)
+    k = int(np.argmax(savings))
+    return float(savings[k]), float(t[k])
+
+
+def best_row(x, y, xi, w, loss, directions, project=lambda r: r, seed=0):
+    """The best (saving, r, t) over listed directions, the best few refined by shrinking random steps."""
+    ranked = sorted(directions, key=lambda r: -best_row_shift(x, y, xi, w, r, loss)[0])[:6]
+    rng, best = np.random.default_rng(seed), (-math.inf, None, math.nan)
+    for r in ranked:
+        saving, t = best_row_shift(x, y, xi, w, r, loss)
+        step = 0.2
+        for _ in range(200):
+            trial = project(r + step * rng.normal(size=3))
+            trial = trial / np.linalg.norm(trial)
+            new_saving, new_t = best_row_shift(x, y, xi, w, trial, loss)
+            if new_saving > saving:
+                saving, r, t = new_saving, trial, new_t
+            else:
+                step *= 0.96
+        best = max(best, (saving, r, t), key=lambda item: item[0])
+    return best

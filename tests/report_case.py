@@ -1,0 +1,120 @@
+"""A made-up but plausible result, so that the report is tested without running a search."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tear3d.result import Certificate, Result, StageCertificate
+from tear3d.synthetic import Problem, make_problem
+
+
+def torus(n: int, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    a, b = rng.uniform(0, 2 * np.pi, (2, n))
+    ring = 0.35 + 0.12 * np.cos(b)
+    return np.stack([ring * np.cos(a), ring * np.sin(a), 0.12 * np.sin(b)], axis=1) + 0.5
+
+
+def cube_cells(row: np.ndarray, levels: int = 8, start: int = 2) -> np.ndarray:
+    """Visited cells of a search that closes in on `row`, as StageCertificate.visited."""
+    out = []
+
+    def corner(face: int, sign: float, a: float, b: float) -> np.ndarray:
+        v = np.empty(3)
+        v[face], v[(face + 1) % 3], v[(face + 2) % 3] = sign, np.tan(a), np.tan(b)
+        return v / np.linalg.norm(v)
+
+    def visit(face: int, sign: float, a: float, b: float, level: int) -> None:
+        half = np.pi / 4 / 2**level
+        centre = corner(face, sign, a, b)
+        corners = [corner(face, sign, a + i * half, b + j * half) for i in (-1, 1) for j in (-1, 1)]
+        theta = max(np.arccos(min(1.0, centre @ c)) for c in corners)
+        near = np.arccos(np.clip(centre @ row, -1, 1)) < (1.0 + 4.0 / (level + 1)) * theta
+        fate = 1 if not near else 2 if level == levels else 0
+        if level >= start:
+            out.append([*centre, theta, level - start, fate])
+        if level < start or fate == 0:
+            for i in (-half / 2, half / 2):
+                for j in (-half / 2, half / 2):
+                    visit(face, sign, a + i, b + j, level + 1)
+
+    for face in range(3):
+        for sign in (-1.0, 1.0):
+            visit(face, sign, 0.0, 0.0, 0)
+    return np.array(out)
+
+
+def circle_cells(u: np.ndarray, v: np.ndarray, angle: float, levels: int = 9) -> np.ndarray:
+    out = []
+
+    def visit(middle: float, half: float, level: int) -> None:
+        off = abs((middle - angle + np.pi) % (2 * np.pi) - np.pi)
+        fate = 1 if off > 1.8 * half else 2 if level == levels else 0
+        out.append([*(u * np.cos(middle) + v * np.sin(middle)), half, level, fate])
+        if fate == 0:
+            visit(middle - half / 2, half / 2, level + 1)
+            visit(middle + half / 2, half / 2, level + 1)
+
+    for k in range(4):
+        visit(np.pi / 4 + k * np.pi / 2, np.pi / 4, 0)
+    return np.array(out)
+
+
+def history(saving: float, gap: float, until: float, rows: int = 200) -> np.ndarray:
+    time = np.linspace(0.0, until, rows)
+    bound = saving * (1.0 + gap + 7.0 * np.exp(-6.0 * time / until))
+    bound[-1] = saving * (1.0 + gap)
+    found = saving * np.clip(0.55 + 1.5 * np.floor(8 * time / until) / 8, 0, 1)
+    return np.stack([time, found, bound], axis=1)
+
+
+def make_result(problem: Problem, status: str = "optimal", gap: float = 0.00093, **changes: Any) -> Result:
+    rotation = problem.transformation[:3, :3]
+    closed = status == "optimal"
+    mask = problem.inlier_mask
+    saving = 0.7 * problem.noise_bound * max(1, np.count_nonzero(mask))
+    total = problem.noise_bound * len(mask)
+    stages = []
+    for k, (name, until) in enumerate((("first row", 1.8), ("second row", 0.12))):
+        visited = (
+            cube_cells(rotation[0])
+            if k == 0
+            else circle_cells(np.cross(rotation[0], rotation[1]), rotation[1], np.pi / 2)
+        )
+        bound = saving * (1.0 + gap)
+        stages.append(
+            StageCertificate(
+                name,
+                total - saving,
+                total - bound,
+                saving,
+                bound,
+                cells=len(visited),
+                closed=closed,
+                ended_by="gap" if closed else status,
+                history=history(saving, gap, until),
+                visited=visited,
+            )
+        )
+    fields: dict[str, Any] = {
+        "transformation": problem.transformation,
+        "inlier_mask": mask,
+        "inlier_rmse": 0.0171,
+        "objective": total - saving,
+        "status": status,
+        "message": "made up",
+        "certificate": Certificate(() if status == "uncertified" else tuple(stages)),
+        "significance": -312.4,
+        "seconds": {"candidates": 0.21, "first row": 1.8, "second row": 0.12, "polish": 0.014},
+        "settings": {"noise_bound": problem.noise_bound, "loss": "tear", "rel_gap": 1e-3, "seed": 0},
+    }
+    return Result(**(fields | changes))
+
+
+def make_case(
+    n: int = 4000, outliers: float = 0.9, cloud: Any = None, **changes: Any
+) -> tuple[Problem, Result]:
+    problem = make_problem(n, outliers, cloud=torus(n) if cloud is None else cloud, seed=3)
+    return problem, make_result(problem, **changes)

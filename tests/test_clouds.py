@@ -1,0 +1,163 @@
+import json
+import sys
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tear3d.clouds import register_clouds
+from tear3d.errors import InputError, MissingExtraError
+from tear3d.result import Certificate, Result
+from tests.bumpy import apply, bumpy_cloud, pose
+from tests.real_data import clouds_dir
+
+TRUTH = pose([0.4, -1.2, 2.0], [3.0, 1.0, -2.0])
+NAMES = (
+    "3dmatch_kitchen_0_1",
+    "kitti00_0_10",
+    "stanford_bunny_045_090",
+    pytest.param("lidar_small_gicp", marks=pytest.mark.slow),
+    pytest.param("stanford_dragon_0_336", marks=pytest.mark.slow),
+)
+
+
+@pytest.fixture
+def solver(monkeypatch):
+    """Stands in for the solver: answers with a given pose and remembers how it was called."""
+    fake = SimpleNamespace(pose=TRUTH, status="optimal", calls=[])
+
+    def register(source, target, *, noise_bound, **options):
+        fake.calls.append((source, target, noise_bound, options))
+        inliers = np.linalg.norm(apply(fake.pose, source) - target, axis=1) <= noise_bound
+        return Result(fake.pose, inliers, 0.0, 0.0, fake.status, "", Certificate(), -9.0, {"search": 0.0})
+
+    module = ModuleType("tear3d.api")
+    module.register = register
+    monkeypatch.setitem(sys.modules, "tear3d.api", module)
+    return fake
+
+
+def halves():
+    """Two overlapping parts of a surface, sampled independently."""
+    source, target = bumpy_cloud(16_000, 0), bumpy_cloud(16_000, 1)
+    return source[source[:, 0] > -0.4], apply(TRUTH, target[target[:, 0] < 0.4])
+
+
+def test_matches_contain_the_pose(solver):
+    source, target = halves()
+    found = register_clouds(source, target, refine=None)
+    assert found.result.fitness > 0.03
+    assert found.noise_bound == pytest.approx(1.5 * found.voxel_size)
+    assert found.refinement is None
+    assert found.transformation is found.result.transformation
+    assert np.array_equal(solver.calls[0][0], found.source_matches)
+    assert np.array_equal(solver.calls[0][1], found.target_matches)
+    assert {"downsample", "describe source", "describe target", "match", "register"} == set(found.seconds)
+    assert "matches" in str(found)
+    assert json.loads(json.dumps(found.to_dict()))["result"]["num_pairs"] == len(found.pairs)
+
+
+def test_refinement_improves_the_pose(solver):
+    pytest.importorskip("small_gicp")
+    solver.pose = TRUTH @ pose([0.01, -0.01, 0.02], [0.01, 0.01, -0.01])
+    source, target = halves()
+    found = register_clouds(source, target)
+    errors = [
+        np.linalg.norm(apply(T, source) - apply(TRUTH, source), axis=1).max()
+        for T in (found.result.transformation, found.transformation)
+    ]
+    assert errors[1] < 0.3 * errors[0]
+    assert found.refinement.converged
+    assert "refined" in str(found)
+    assert json.loads(json.dumps(found.to_dict()))["refinement"]["converged"]
+
+
+def test_a_chance_consensus_is_not_refined(solver):
+    pytest.importorskip("small_gicp")
+    solver.status = "no_consensus"
+    found = register_clouds(*halves())
+    assert not found.success
+    assert found.refinement is None
+
+
+def test_options_reach_their_step(solver):
+    source, target = halves()
+    steps = []
+    found = register_clouds(
+        source,
+        target,
+        voxel_size=0.08,
+        noise_bound=0.2,
+        keypoints="iss",
+        mutual=True,
+        refine=None,
+        progress=lambda report: steps.append((report.stage, report.done)),
+        seed=5,
+        threads=1,
+        loss="tls",
+    )
+    _, _, bound, options = solver.calls[0]
+    assert bound == found.noise_bound == 0.2
+    assert options.pop("progress") is not None
+    assert options == {"seed": 5, "threads": 1, "loss": "tls"}
+    assert found.voxel_size == 0.08
+    assert len(found.pairs) < 0.2 * len(found.source_points)
+    assert steps[:2] == [("downsample", 0.0), ("downsample", 1.0)]
+    assert ("match", 1.0) in steps
+
+
+def test_own_descriptor(solver):
+    source, target = halves()
+    back = np.linalg.inv(TRUTH)
+    features = iter((lambda p: p, lambda p: apply(back, p)))
+    found = register_clouds(source, target, descriptor=lambda points, _: next(features)(points), refine=None)
+    assert found.result.fitness > 0.3
+    with pytest.raises(InputError, match="descriptor"):
+        register_clouds(source, target, descriptor=lambda points, _: points[:5], refine=None)
+
+
+def test_objects_with_points_far_from_the_origin(solver):
+    source, target = halves()
+    near = register_clouds(source, target, refine=None)
+    shift = np.array([5e5, 5e6, 0.0])
+    solver.pose = TRUTH.copy()
+    solver.pose[:3, 3] += shift
+    far = register_clouds(SimpleNamespace(points=source), SimpleNamespace(points=target + shift), refine=None)
+    assert far.result.num_inliers == pytest.approx(near.result.num_inliers, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "message"),
+    [
+        (np.zeros((2, 3)), {}, "source has 2 points"),
+        (np.zeros((3, 50)), {}, "pass points as rows"),
+        (bumpy_cloud(50, 0), {"keypoints": "sift"}, "keypoints"),
+        (bumpy_cloud(50, 0), {"descriptor": "shot"}, "descriptor"),
+        (bumpy_cloud(50, 0), {"refine": "ndt"}, "refine"),
+        (bumpy_cloud(50, 0), {"voxel_size": 50.0}, "only 0 matches"),
+    ],
+)
+def test_bad_input(source, options, message):
+    with pytest.raises(InputError, match=message):
+        register_clouds(source, bumpy_cloud(50, 1), **({"refine": None} | options))
+
+
+def test_a_missing_library_is_noticed_before_the_work(monkeypatch):
+    monkeypatch.setitem(sys.modules, "small_gicp", None)
+    with pytest.raises(MissingExtraError, match="clouds"):
+        register_clouds(bumpy_cloud(50, 0), bumpy_cloud(50, 1))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_automatic_settings_on_real_clouds(solver, name):
+    folder = clouds_dir()
+    if folder is None:
+        pytest.skip("real data not found: set TEAR3D_DATA")
+    pytest.importorskip("plyfile" if "kitti" not in name else "pypcd4")
+    from tear3d.io.clouds import read_cloud
+
+    source, target = (read_cloud(next((folder / name).glob(f"{side}.*"))) for side in ("source", "target"))
+    solver.pose = np.loadtxt(folder / name / "T_target_source.txt")
+    found = register_clouds(source, target, refine=None)
+    assert 5_000 < len(found.source_points) < 20_000
+    assert found.result.fitness > 0.08
