@@ -68,8 +68,10 @@ def rotation_from_covariance(c, pose):
     for k in range(16):
         size += m[k >> 2, k & 3] ** 2
     size = np.sqrt(size)
+    if size == 0.0:
+        m[0, 0] = size = 1.0
     for k in range(4):  # no eigenvalue is below −size·√(3/4)
-        m[k, k] += 0.87 * size + 1e-300
+        m[k, k] += 0.87 * size
     square = np.empty((4, 4))
     for _ in range(16):
         trace = m[0, 0] + m[1, 1] + m[2, 2] + m[3, 3]

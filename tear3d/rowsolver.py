@@ -16,6 +16,8 @@ from tear3d.search.sharp import needs_double, solve_sharp
 from tear3d.validation import Options, Pairs
 
 COPY_LIMIT = 1_000_000
+DOUBLE_LIMIT = 50_000
+"""Problems up to this size are searched in float64, larger ones in float32 if that does not cost the certificate."""
 FAR_OFF = 1e3
 """More pairs than COPY_LIMIT are centred in place of being copied unless they lie this far off, in spreads."""
 
@@ -148,7 +150,7 @@ def _sharp(p, x, y, xi, w, direction, incumbent, options, limits, orthogonal_to,
     def pack(double: bool) -> RowPoints:
         return pack_points(x, y, xi, w, centre=p.x_mean, direction=direction, offset=shift, double=double)
 
-    row = pack(False)
+    row = pack(len(p.x) <= DOUBLE_LIMIT)
     if needs_double(row, start, options.rel_gap):
         row = pack(True)
     solution = solve_sharp(

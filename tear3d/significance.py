@@ -30,7 +30,7 @@ from tear3d.objective import as_pose, inlier_mask, per_pair, take
 SIGNIFICANT = -2.0
 """A consensus counts as found when log10 NFA is at most this."""
 REPAIRINGS = 100_000
-LARGEST = 65_536
+LARGEST = 32_768
 """More pairs than this are thinned evenly before they are judged."""
 VOXEL = 0.5
 """Edge of the voxels that count as one witness, in noise bounds."""
@@ -86,7 +86,7 @@ def log10_triples(n: int, chance: float = 1.0) -> float:
     return max(0.0, math.log10(n * (n - 1) * (n - 2) / 6) + 3.0 * math.log10(chance)) if n >= 3 else 0.0
 
 
-def length_chance(x, y, xi, *, seed: int = 0, draws: int = 20_000) -> float:
+def length_chance(x, y, xi, *, seed: int = 0, draws: int = 5_000) -> float:
     """Probability that meaningless pairs keep a distance up to their noise bounds; never 0."""
     bound = per_pair(xi)
     i, j, k, m = np.random.default_rng(seed).integers(0, len(x), (4, draws))

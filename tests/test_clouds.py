@@ -43,6 +43,17 @@ def halves():
     return source[source[:, 0] > -0.4], apply(TRUTH, target[target[:, 0] < 0.4])
 
 
+def real_clouds(name):
+    folder = clouds_dir()
+    if folder is None:
+        pytest.skip("real data not found: set TEAR3D_DATA")
+    pytest.importorskip("plyfile" if "kitti" not in name else "pypcd4")
+    from tear3d.io.clouds import read_cloud
+
+    source, target = (read_cloud(next((folder / name).glob(f"{side}.*"))) for side in ("source", "target"))
+    return source, target, np.loadtxt(folder / name / "T_target_source.txt")
+
+
 def test_matches_contain_the_pose(solver):
     source, target = halves()
     found = register_clouds(source, target, refine=None)
@@ -148,16 +159,27 @@ def test_a_missing_library_is_noticed_before_the_work(monkeypatch):
         register_clouds(bumpy_cloud(50, 0), bumpy_cloud(50, 1))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_automatic_settings_on_real_clouds(solver, name):
-    folder = clouds_dir()
-    if folder is None:
-        pytest.skip("real data not found: set TEAR3D_DATA")
-    pytest.importorskip("plyfile" if "kitti" not in name else "pypcd4")
-    from tear3d.io.clouds import read_cloud
+def test_the_whole_way_on_parts_of_a_surface():
+    pytest.importorskip("small_gicp")
+    source, target = halves()
+    found = register_clouds(source, target, threads=1)
+    error = np.linalg.norm(apply(found.transformation, source) - apply(TRUTH, source), axis=1).max()
+    assert found.success
+    assert error < 0.3 * found.voxel_size
+    again = register_clouds(source, target, threads=2)
+    assert np.array_equal(found.transformation, again.transformation)
+    assert np.array_equal(found.pairs, again.pairs)
 
-    source, target = (read_cloud(next((folder / name).glob(f"{side}.*"))) for side in ("source", "target"))
-    solver.pose = np.loadtxt(folder / name / "T_target_source.txt")
-    found = register_clouds(source, target, refine=None)
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_whole_way_on_real_clouds(name):
+    pytest.importorskip("small_gicp")
+    source, target, truth = real_clouds(name)
+    found = register_clouds(source, target, time_limit=30.0)
     assert 5_000 < len(found.source_points) < 20_000
     assert found.result.fitness > 0.08
+    assert found.success
+    assert (
+        np.linalg.norm(apply(found.transformation, source) - apply(truth, source), axis=1).mean()
+        < found.voxel_size
+    )

@@ -16,6 +16,8 @@ from numba import njit
 from tear3d.bounds.first_order import BLOCK
 
 FIELDS = 5
+LANES = 16
+"""The 4×4 groups below one grandparent lie side by side in every bin, so that running sums over bins vectorise."""
 MAX_LEVELS = 6
 
 
@@ -43,7 +45,7 @@ def window_reach(levels, geo, extent, eps, beta):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _deposit(points, origin, n, geo, kappa0, groups, extent, base, inverse, stride, low, high, index, buffers, hist):
-    """Scatter (1, offset in the bin, p − p_g, q) of every point into hist[group][field][bin], bins in [low, high]."""
+    """Scatter (1, offset in the bin, p − p_g, q) of every point into hist[block][field][bin][child], bins in [low, high]."""
     f = points.dtype.type
     offset, p1, p2, q = buffers[0], buffers[1], buffers[2], buffers[3]
     c0, c1, c2 = f(geo[0]), f(geo[1]), f(geo[2])
@@ -54,8 +56,11 @@ def _deposit(points, origin, n, geo, kappa0, groups, extent, base, inverse, stri
     corner = f(extent / groups - extent)
     zero, one, reach = f(0.0), f(1.0), f(extent)
     lowest, highest = f(low), f(high)
-    across, along = np.int32(FIELDS * groups * stride), np.int32(FIELDS * stride)
-    step, step2, step3, step4 = np.uint32(stride), np.uint32(2 * stride), np.uint32(3 * stride), np.uint32(4 * stride)
+    along = np.int32(FIELDS * LANES * stride)
+    across = np.int32(groups // 4) * along
+    one_bit, two, four = np.int32(1), np.int32(2), np.int32(4)
+    step = np.uint32(LANES * stride)
+    step2, step3, step4 = np.uint32(2) * step, np.uint32(3) * step, np.uint32(4) * step
     for begin in range(0, n, BLOCK):
         end = min(n, begin + BLOCK)
         x0, x1 = points[0, origin + begin : origin + end], points[1, origin + begin : origin + end]
@@ -69,7 +74,9 @@ def _deposit(points, origin, n, geo, kappa0, groups, extent, base, inverse, stri
             gj = np.int32(min(max((ri + reach) * scale, zero), last))
             u = min(max((y[i] - k0 * qi - t0) * inv, lowest), highest)
             k = np.int32(u)
-            index[i] = gi * across + gj * along + k
+            block = (gi >> two) * across + (gj >> two) * along
+            child = ((gi & two) << two) | ((gj & two) << one_bit) | ((gi & one_bit) << one_bit) | (gj & one_bit)
+            index[i] = block + (k << four) + child
             offset[i] = u - f(k)
             p1[i] = pi - (f(gi) * size + corner)
             p2[i] = ri - (f(gj) * size + corner)
@@ -84,80 +91,94 @@ def _deposit(points, origin, n, geo, kappa0, groups, extent, base, inverse, stri
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _leaf(h, m, e, h1, h2, eta, beta, count, row, work, sums):
-    """First-order bound of one group at its `count` nodes (node k is bin k + 3(m + e)) into row; False if it is empty.
-
-    Adds to sums[0] the largest number of points in any band |z| ≤ ξ + E, to sums[1] Σ (points in a bin)².
-    All loops run from 0 over shifted views: plain counters vectorise.
-    """
-    reach = m + e
-    bins = count + 2 * reach
-    length = bins + 2 * reach
-    number, offset = h[:length], h[length : 2 * length]
+def _count(number, chunk, chunks):
+    """Add the points of every `chunk` bins (all lanes) to chunks; returns Σ (points in a bin)²."""
     squares = 0.0
-    for j in range(2 * reach + 1, 2 * reach + bins - 1):
-        squares += number[j] * number[j]
-    if squares == 0.0:
-        return False
-    sums[1] += squares
-    # Node weights: 1 − f on a bin's own node, f on the next.
-    weights = work[0]
-    weights[0] = 0.0
-    previous, inside, current, own = offset, weights[1:], number[1:], offset[1:]
-    for j in range(length - 1):
-        inside[j] = np.float64(current[j]) - own[j] + previous[j]
-    steps = 2 * reach + count
-    # Second differences: +1 at b ± ξ ± E, −1 at b ± ξ, −2 at b.
-    w0, w1, w2, w3, w4 = weights[reach:], weights[2 * reach :], weights[reach + m - e :], weights[reach - m + e :], weights
-    w5, w6 = weights[reach + m :], weights[e:]
-    second = work[1]
-    for j in range(steps):
-        second[j] = w1[j] + w2[j] + w3[j] + w4[j] - w5[j] - w6[j] - 2.0 * w0[j]
-    # The sums of sign·(1, p1, p2, q) step at b ± ξ and b.
-    for field in range(4):
-        source = number if field == 0 else h[(field + 1) * length : (field + 2) * length]
-        here, up, down = source[reach:], source[reach + m :], source[e:]
-        turn = work[2 + field]
-        for j in range(steps):
-            turn[j] = (np.float64(up[j]) + down[j]) - 2.0 * here[j]
-    t0, t1, t2, t3 = work[2], work[3], work[4], work[5]
-    enter = number[2 * reach :]
-    value, slope, band, most = 0.0, 0.0, 0.0, 0.0
-    g0, g1, g2, g3 = 0.0, 0.0, 0.0, 0.0
-    for j in range(steps):
-        slope += second[j]
-        value += slope
-        second[j] = value
-        g0 += t0[j]
-        g1 += t1[j]
-        g2 += t2[j]
-        g3 += t3[j]
-        t0[j], t1[j], t2[j], t3[j] = g0, g1, g2, g3
-        band += enter[j] - number[j]
-        most = max(most, band)
-    sums[0] += most
-    first = 2 * reach - 1
-    value_at, at0, at1, at2, at3 = second[first:], t0[first:], t1[first:], t2[first:], t3[first:]
-    for k in range(count):
-        row[k] = beta * value_at[k] + (
-            (h1 * abs(at1[k]) + h2 * abs(at2[k])) + (eta * abs(at3[k]) + 0.5 * beta * abs(at0[k]))
-        )
-    return True
+    for c in range(len(number) // (LANES * chunk)):
+        part = number[LANES * chunk * c : LANES * chunk * (c + 1)]
+        n0, n1, n2, n3 = 0.0, 0.0, 0.0, 0.0
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        for j in range(LANES // 4 * chunk):
+            a0, a1, a2, a3 = part[4 * j], part[4 * j + 1], part[4 * j + 2], part[4 * j + 3]
+            n0 += a0
+            n1 += a1
+            n2 += a2
+            n3 += a3
+            s0 += a0 * a0
+            s1 += a1 * a1
+            s2 += a2 * a2
+            s3 += a3 * a3
+        chunks[c] += (n0 + n1) + (n2 + n3)
+        squares += (s0 + s1) + (s2 + s3)
+    return squares
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _slide_and_add(row, length, width, parent):
-    """parent[k] += max(row[k : k + 2·width + 1]); `row` is overwritten."""
+def _leaves(h, m, e, h1, h2, eta, beta, count, row, work):
+    """First-order bounds of the 16 groups of a block at `count` nodes into row[node][lane].
+
+    Node k is bin k + 3(m + e). All loops run from 0 over flat views and sums[k + LANES] depends on sums[k] only, so that
+    everything vectorises.
+    """
+    reach = m + e
+    length = LANES * (count + 4 * reach)
+    number, offset = h[:length], h[length : 2 * length]
+    weights, slopes, sums = work[0], work[1], work[2]
+    # Node weights: 1 − f on a bin's own node, f on the next.
+    weights[:LANES] = 0.0
+    inside, current, own = weights[LANES:], number[LANES:], offset[LANES:]
+    for k in range(length - LANES):
+        inside[k] = np.float64(current[k]) - own[k] + offset[k]
+    # Second differences: +1 at b ± ξ ± E, −1 at b ± ξ, −2 at b; summed up once to slopes, once more to values.
+    w0, w1, w4 = weights[LANES * reach :], weights[LANES * 2 * reach :], weights
+    w2, w3 = weights[LANES * (reach + m - e) :], weights[LANES * (reach - m + e) :]
+    w5, w6 = weights[LANES * (reach + m) :], weights[LANES * e :]
+    slopes[:LANES] = 0.0
+    for k in range(LANES * (2 * reach + count)):
+        slopes[k + LANES] = slopes[k] + (((w1[k] + w2[k]) + (w3[k] + w4[k])) - ((w5[k] + w6[k]) + 2.0 * w0[k]))
+    before = LANES * (2 * reach - 1)
+    after = slopes[LANES:]
+    sums[:LANES] = 0.0
+    for k in range(before):
+        sums[k + LANES] = sums[k] + after[k]
+    tail, after = sums[before:], slopes[before + LANES :]
+    for k in range(LANES * count):
+        value = tail[k] + after[k]
+        tail[k + LANES] = value
+        row[k] = beta * value
+    # The linear term: the sums of sign·(1, p1, p2, q) step at b ± ξ and b.
+    for field in range(4):
+        source = number if field == 0 else h[(field + 1) * length : (field + 2) * length]
+        factor = 0.5 * beta if field == 0 else h1 if field == 1 else h2 if field == 2 else eta
+        here, up, down = source[LANES * reach :], source[LANES * (reach + m) :], source[LANES * e :]
+        for k in range(before):
+            sums[k + LANES] = sums[k] + ((np.float64(up[k]) + down[k]) - 2.0 * here[k])
+        here, up, down = here[before:], up[before:], down[before:]
+        for k in range(LANES * count):
+            value = tail[k] + ((np.float64(up[k]) + down[k]) - 2.0 * here[k])
+            tail[k + LANES] = value
+            row[k] += factor * abs(value)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _slide(row, other, length, width, lanes):
+    """Sliding maximum over 2·width + 1 entries, per lane, by doubling between two buffers.
+
+    Returns (the new length, whether the result is in `other`).
+    """
     span = 2 * width + 1
     done = 1
-    while 2 * done <= span:
-        length -= done
-        for k in range(length):
-            row[k] = max(row[k], row[k + done])
-        done *= 2
-    rest = span - done
-    for k in range(length - rest):
-        parent[k] += max(row[k], row[k + rest])
+    swapped = False
+    while done < span:
+        step = min(done, span - done)
+        length -= step
+        a, b = (other, row) if swapped else (row, other)
+        ahead = a[lanes * step :]
+        for k in range(lanes * length):
+            b[k] = max(a[k], ahead[k])
+        swapped = not swapped
+        done += step
+    return length, swapped
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -183,32 +204,60 @@ def window_bound(points, origin, n, xi, geo, eps, extent, levels, t0, beta, node
     reach = m + e
     count = nodes + 2 * slack
     stride = count + 4 * reach
-    if FIELDS * groups * groups * stride > hist.shape[0] or stride > work.shape[1] or count > rows.shape[1]:
+    if FIELDS * groups * groups * stride > hist.shape[0] or LANES * stride > min(work.shape[1], rows.shape[1]):
         return -1.0
     base = t0 - (slack + 3 * reach) * beta
     _deposit(points, origin, n, geo, kappa0, groups, extent, base, 1.0 / beta, stride, 2 * reach, 4 * reach + count - 1, index, buffers, hist)
-    sums = np.zeros(2)
-    rows[: levels + 1] = 0.0
-    for g in range(groups * groups):
+    chunks = np.zeros(stride // reach + 1)
+    squares = 0.0
+    for level in range(levels - 1):
+        rows[level, :count] = 0.0
+    leaves, spare = rows[levels], rows[levels - 1]
+    for block in range(groups * groups // LANES):
+        # Blocks in the order of a quadtree, so that each level above needs one row only.
         gi, gj = 0, 0
-        for level in range(levels):
-            gj |= ((g >> (2 * level)) & 1) << level
-            gi |= ((g >> (2 * level + 1)) & 1) << level
-        first = FIELDS * stride * (gi * groups + gj)
-        h = hist[first : first + FIELDS * stride]
-        if _leaf(h, m, e, h1, h2, eta, beta, count, rows[levels], work, sums):
-            _slide_and_add(rows[levels], count, widths[levels - 1], rows[levels - 1])
-        h[:] = 0.0
+        for level in range(levels - 2):
+            gj |= ((block >> (2 * level)) & 1) << level
+            gi |= ((block >> (2 * level + 1)) & 1) << level
+        first = FIELDS * LANES * stride * (gi * (groups // 4) + gj)
+        h = hist[first : first + FIELDS * LANES * stride]
+        crowd = _count(h[: LANES * stride], reach, chunks)
         length = count
-        for level in range(levels - 1, 0, -1):
-            length -= 2 * widths[level]
-            if (g + 1) % (1 << (2 * (levels - level))) != 0:
+        if crowd > 0.0:
+            squares += crowd
+            _leaves(h, m, e, h1, h2, eta, beta, count, leaves, work)
+            h[:] = 0.0
+            row, other = leaves, spare
+            for lanes, level in ((16, levels - 1), (4, levels - 2)):
+                length, swapped = _slide(row, other, length, widths[level], lanes)
+                if swapped:
+                    row, other = other, row
+                target = other if lanes == 16 else rows[levels - 2]
+                for k in range(length * (lanes // 4)):
+                    total = (row[4 * k] + row[4 * k + 1]) + (row[4 * k + 2] + row[4 * k + 3])
+                    target[k] = total if lanes == 16 else target[k] + total
+                row, other = other, row
+        length = count - 2 * (widths[levels - 1] + widths[levels - 2])
+        for level in range(levels - 2, 0, -1):
+            if (block + 1) % (1 << (2 * (levels - 2 - level))) != 0:
                 break
-            _slide_and_add(rows[level], length, widths[level - 1], rows[level - 1])
-            rows[level] = 0.0
+            shorter, swapped = _slide(rows[level], spare, length, widths[level - 1], 1)
+            children, parent = spare if swapped else rows[level], rows[level - 1]
+            for k in range(shorter):
+                parent[k] += children[k]
+            rows[level, :length] = 0.0
+            length = shorter
+    # No band |z| ≤ ξ + E, moved by any shift, holds more points than this (whole chunks of ξ + E; clamped ones left out).
+    most = 0.0
+    span = 3 + int(np.ceil(2.0 * slack / reach))
+    for c in range(2, len(chunks)):
+        total = 0.0
+        for d in range(c, min(c + span, len(chunks))):
+            total += chunks[d]
+        most = max(most, total)
     top = 0.0
     for k in range(nodes):
         top = max(top, rows[0, k])
         out[k] += rows[0, k]
     # Rounding: eps per point in a band; float32 sums inside a bin (n² units of half an ulp); float32 rows; float64 sums.
-    return eps * sums[0] + 6e-8 * sums[1] * 8.0 * (beta + inside) + 1e-6 * top + 1e-15 * n * xi * stride
+    return eps * most + 6e-8 * squares * 8.0 * (beta + inside) + 1e-6 * top + 1e-15 * n * xi * stride

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tear3d.bounds.losses import TEAR
 from tear3d.candidates.pool import Pool
-from tear3d.candidates.rounds import ENOUGH_HITS, Hits, plan, run_round, sample_rows
+from tear3d.candidates.rounds import Hits, plan, run_round, sample_rows
 from tear3d.errors import InputError
 from tear3d.local import refine_pose
 from tear3d.objective import per_pair, saving_and_count, take
@@ -25,8 +25,12 @@ LARGEST_SAMPLE = 20480
 """Pairs among which lengths are compared and poses judged during the search, at most."""
 COMPARABLE = 0.6
 """Poses that save less than this share of the most are not ranked by significance."""
+ENOUGH_HITS = 8
+"""Independent pivots that must lead to the best pose before the search may stop early, ..."""
+ENOUGH_INLIERS = 8
+"""... what it saves, in caps, on a sample of the size they came from, ..."""
 BEYOND_DOUBT = -5.0
-"""log10 NFA that the best pose needs before the search may stop early."""
+"""... and its log10 NFA."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,9 @@ def _random_order(n: int, weights: FloatArray, size: int, seed: int) -> NDArray[
     with np.errstate(divide="ignore"):
         keys = rng.exponential(size=n) / weights  # the smallest keys are a weighted draw
     chosen = np.argpartition(keys, size - 1)[:size] if size < n else np.arange(n)
-    return chosen[np.argsort(keys[chosen], kind="stable")]
+    chosen = chosen[np.argsort(keys[chosen], kind="stable")]
+    useful = chosen[weights[chosen] > 0.0]
+    return useful if len(useful) >= 3 else chosen
 
 
 def _judges(x, y, bounds, weights, order, loss) -> tuple[tuple[FloatArray, FloatArray, float], Pool]:
@@ -128,7 +134,9 @@ def _judges(x, y, bounds, weights, order, loss) -> tuple[tuple[FloatArray, Float
     xs /= scale
     ys /= scale
     bound = np.broadcast_to(take(bounds, order), len(order)) / scale
-    weight = np.ascontiguousarray(np.broadcast_to(take(weights, order), len(order)))
+    weight = np.ones(len(order))
+    if len(order) == len(x) or len(order) < LARGEST_SAMPLE:  # else the draw has accounted for them
+        weight *= take(weights, order)
     return (x_mid, y_mid, scale), Pool(xs, ys, bound, weight, loss)
 
 
@@ -139,15 +147,7 @@ def _search(pool: Pool, started: float, time_limit: float | None, threads: int) 
     def stop(hits: Hits) -> bool:
         nonlocal timed_out
         timed_out = time_limit is not None and time.perf_counter() - started > time_limit
-        if timed_out:
-            return True
-        best = pool.best
-        if best is None or hits.count < ENOUGH_HITS:
-            return False
-        expected = hits.tried * best.count / len(pool.x)  # if every inlier led to the best pose
-        if hits.count >= 0.5 * expected:
-            return pool.significance(best) <= BEYOND_DOUBT
-        return hits.count >= 3 * ENOUGH_HITS and pool.significance(best) <= 4 * BEYOND_DOUBT
+        return timed_out or _settled(pool, hits, current.pairs)
 
     executor = ThreadPoolExecutor(threads) if threads > 1 else None
     tried = 0
@@ -167,6 +167,24 @@ def _search(pool: Pool, started: float, time_limit: float | None, threads: int) 
         if executor is not None:
             executor.shutdown()
     return tried, "exhausted"
+
+
+def _settled(pool: Pool, hits: Hits, pairs: int) -> bool:
+    """Nothing better is to be expected: a larger consensus would have been hit as often.
+
+    The sample must show enough of the best pose's inliers, and their pivots must lead to it. When
+    they rarely do, or when another pose comes close, more hits and more evidence are asked for.
+    """
+    best = pool.best
+    if best is None or hits.count < ENOUGH_HITS:
+        return False
+    if best.saving / pool.ceiling * pairs < ENOUGH_INLIERS and pairs < len(pool.x):
+        return False
+    share = best.count / len(pool.x)
+    rival = len(pool.members) > 1 and pool.members[1].saving > COMPARABLE * best.saving
+    if hits.count >= 0.5 * share * hits.tried and not rival:
+        return pool.significance(best) <= BEYOND_DOUBT
+    return hits.count >= 3 * ENOUGH_HITS and pool.significance(best) <= 4 * BEYOND_DOUBT
 
 
 def _finish(x, y, bounds, weights, loss, frame, pool, top, rank, tried, ended_by) -> list[Candidate]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tear3d.bounds.losses import TLS
+from tear3d.bounds.losses import TLS, caps
 from tear3d.local import refine_pose
 from tear3d.objective import saving_and_count
 from tear3d.significance import length_chance, log10_triples, significance
@@ -39,6 +39,7 @@ class Pool:
         self.members: list[Member] = []
         self._refined: list[tuple[FloatArray, Member]] = []
         self.same_limit = same * float(np.median(xi))
+        self.ceiling = float(np.sum(w * caps(loss, xi)))
         self._log10_tests = log10_triples(len(x), length_chance(x, y, xi))
         spread = np.sqrt(np.mean((x - x.mean(axis=0)) ** 2, axis=0))
         self._probes = x.mean(axis=0) + np.concatenate([np.diag(spread), -np.diag(spread)])

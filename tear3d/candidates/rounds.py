@@ -19,8 +19,6 @@ TOLERANCE = 0.5
 PRUNE = 0.6
 OFFERS = 8
 """Distinct hypotheses of a round that are refined at its end."""
-ENOUGH_HITS = 8
-"""Independent pivots that must lead to the best pose before the search may stop."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +105,8 @@ def run_round(
             options = (pool.loss, np.float32(TOLERANCE), reach, a, b, floor, PRUNE)
             return search_pivots(sample, *options, poses[a:b], scores[a:b])
 
-        edges = np.linspace(first, last, 5 if last - first >= 256 else 2).astype(int).tolist()
+        count = 4 if last - first >= 256 else 1
+        edges = [first + (last - first) * k // count for k in range(count + 1)]
         parts = map if executor is None else executor.map
         floor = max(parts(search, edges[:-1], edges[1:]))
         leader = first + int(np.argmax(scores[first:last]))
@@ -117,8 +116,9 @@ def run_round(
         useful = first + np.flatnonzero(scores[first:last] > 0.3 * record)
         hits.add(pool.images(poses[useful]), last - first)
         if stop(hits):
-            _offer_best(pool, poses[:last], scores[:last])
-            return True
+            _offer_best(pool, poses[:last], scores[:last])  # may bring up a rival
+            if stop(hits):
+                return True
         first, batch = last, min(2 * batch, 1024)
     _offer_best(pool, poses, scores)
     return stop(hits)

@@ -27,6 +27,8 @@ BATCH = 16
 SLICE = 8_000_000
 """Point visits between two looks at the clock."""
 TRACE = 256
+BACKGROUND_SAMPLE = 100_000
+BACKGROUND_DIRECTIONS = np.array([(1, 2, 2), (-2, 1, 2), (2, -2, 1), (-1, -2, 2), (2, 1, -2), (-2, 2, 1)]) / 3.0
 PRUNE = 0.98
 """Share of the allowed gap used for pruning; the rest covers the final evaluation in float64."""
 
@@ -193,6 +195,7 @@ def solve_sharp(
             eps=row.eps,
             radius=row.radius,
             extent=row.extent,
+            background=_background(row),
             slack=PRUNE * rel_gap,
             general=row.general,
             circle=orthogonal_to is not None,
@@ -228,6 +231,21 @@ def solve_sharp(
         history=np.array(search.history).reshape(-1, 3),
         visited=np.concatenate(visited) if visited else np.empty((0, 6)),
     )
+
+
+def _background(row: RowPoints) -> float:
+    """The mean over some directions of about the most that a shift saves, from a sample of the points."""
+    points = row.points[:, :: max(1, row.points.shape[1] // BACKGROUND_SAMPLE)].astype(np.float64)
+    weights = points[4] * points[5] / row.xi if row.general else None
+    tent = row.xi * (1.0 - np.abs(np.arange(-3, 4)) / 4.0)
+    savings = []
+    for r in BACKGROUND_DIRECTIONS:
+        b = points[3] - r @ points[:3]
+        low, high = np.quantile(b, (0.02, 0.98))
+        bins = int(min(20_000, max(1.0, 4.0 * (high - low) / row.xi)))
+        counts = np.histogram(b, bins, (low, high + 1e-9), weights=weights)[0]
+        savings.append(np.convolve(counts, tent).max())
+    return float(np.mean(savings)) * row.points.shape[1] / max(1, points.shape[1])
 
 
 def needs_double(row: RowPoints, start: tuple[FloatArray, float], rel_gap: float) -> bool:

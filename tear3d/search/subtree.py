@@ -9,17 +9,21 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tear3d.bounds.first_order import BLOCK, narrow_bound, project, wide_bound
-from tear3d.bounds.windows import FIELDS, MAX_LEVELS, window_bound, window_reach
+from tear3d.bounds.windows import FIELDS, LANES, MAX_LEVELS, window_bound, window_reach
 from tear3d.search.sphere import cell_geometry
 
 MAX_NODES = 4096
+MAX_GRID_NODES = 3072
 STACK = 768
 SEGMENTS = 64
+GRID_LIMIT = 15_000_000
 NODES_PER_REACH = 4.0
 MIN_COPY = 64
 MIN_WINDOW_POINTS = 4096
-# A grid of groups is taken when its bins, weighted by this many points each, are not more than the points.
-BIN_COST = 1.0
+# Rough costs, in the same unit, of a point in the first-order and the window bound and of a bin of a group.
+POINT_COST, WINDOW_POINT_COST, BIN_COST = 9.0, 4.5, 4.0
+HOPELESS = 10.0
+"""A cell whose bound is expected to miss the threshold by more than this factor is split without being bounded."""
 
 # Indices into Task.state and Task.count.
 SAVING, BOUND = 0, 1
@@ -33,6 +37,8 @@ class Setting(NamedTuple):
     eps: float
     radius: float
     extent: float
+    background: float
+    """What the best shift saves for a typical wrong r: a guide for choosing bounds, not part of any."""
     slack: float
     """Cells whose bound is at most (1 + slack)·incumbent are pruned."""
     general: bool
@@ -47,7 +53,7 @@ class Task(NamedTuple):
     cells: NDArray[np.int64]
     """Stack of (face, level, i, j, segment)."""
     ranges: NDArray[np.float64]
-    """Stack of (t0, t1, bound, bound of the parent)."""
+    """Stack of (t0, t1, bound, bound by evaluation or infinity)."""
     state: NDArray[np.float64]
     count: NDArray[np.int64]
     best: NDArray[np.float64]
@@ -79,7 +85,7 @@ class Scratch(NamedTuple):
 def make_scratch(points: NDArray[np.floating], near: int, arena_size: int) -> Scratch:
     """Work space for `points`; the grid of groups is only as large as so many points can use."""
     wide = 3 * MAX_NODES
-    grid = FIELDS * min(3_000_000, 8 * near) if near >= MIN_WINDOW_POINTS else FIELDS
+    grid = min(GRID_LIMIT, 200 * near) if near >= MIN_WINDOW_POINTS else FIELDS
     segments = np.zeros((SEGMENTS, 3), np.int64)
     segments[0] = 0, points.shape[1], near
     return Scratch(
@@ -94,8 +100,8 @@ def make_scratch(points: NDArray[np.floating], near: int, arena_size: int) -> Sc
         values=np.empty(MAX_NODES),
         index=np.empty(BLOCK, np.uint32),
         groups=np.zeros(grid, np.float32),
-        work=np.empty((6, wide)),
-        rows=np.empty((MAX_LEVELS + 1, wide), np.float32),
+        work=np.empty((3, LANES * MAX_GRID_NODES)),
+        rows=np.empty((MAX_LEVELS + 1, LANES * MAX_GRID_NODES), np.float32),
     )
 
 
@@ -180,22 +186,43 @@ def copy_active(points, segment, geo, t0, t1, setting, scratch):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def plan_windows(near, width, geo, extent, xi, eps, typical):
-    """Grid levels (0: windows do not pay) and bins per ξ for a cell whose points typically reach `typical`."""
+def plan_bound(size, near, width, reach, geo, threshold, setting):
+    """Which bound for a cell: (grid levels or 0 for first order, bins per ξ, expected excess over what is allowed).
+
+    The background of wrong points has density background/ξ² per unit of t, so a reach of E costs about twice that times
+    E² (bounds.md, section 2). The cheapest bound that is expected to prune is taken, else the tightest in reason.
+    """
+    xi, extent, background = setting.xi, setting.extent, setting.background
+    allowed = max(threshold - background, 0.02 * threshold)
+    price = 2.0 * background / (xi * xi)
+    bins = max(4, int(np.ceil(NODES_PER_REACH * xi / reach)))
+    typical = 1.3 * reach + 0.5 * xi / bins
+    levels, excess = 0, price * typical * typical / allowed
+    if excess <= 1.0 or near < MIN_WINDOW_POINTS:
+        return levels, bins, excess
     eta = 0.5 * (1.0 - np.cos(geo[11]))
     h = geo[9] + geo[10]
-    for levels in range(5, 1, -1):
-        inside = h * extent / 2**levels + eta * extent
+    noise = 1.2 * np.sqrt(2.0 * background / xi) * 0.5 * h * extent
+    cost = size * POINT_COST
+    for grid in range(2, MAX_LEVELS):
+        inside = h * extent / 2**grid + eta * extent
         fewest = int(min(16.0, max(4.0, np.ceil(xi / inside))))
         best, choice = np.inf, 4
         for m in range(fewest, fewest + 4):
-            reach = window_reach(levels, geo, extent, eps, xi / m) * (1.0 + 0.04 * (m - fewest))
-            if reach < best:
-                best, choice = reach, m
-        bins = (width + 2.0 * h * extent + 6.0 * xi) * choice / xi
-        if 4.0**levels * bins * BIN_COST <= near:
-            return (levels, choice) if best < 0.7 * typical else (0, 4)
-    return 0, 4
+            leaf = window_reach(grid, geo, extent, setting.eps, xi / m) * (1.0 + 0.04 * (m - fewest))
+            if leaf < best:
+                best, choice = leaf, m
+        count = 4.0**grid * ((width + 2.0 * h * extent) / xi + 5.0) * choice
+        if count * FIELDS > GRID_LIMIT:
+            break
+        expected = (price * best * best + grid * noise) / allowed
+        work = near * WINDOW_POINT_COST + (size - near) * POINT_COST + count * BIN_COST
+        # A tighter bound is worth up to what the four children would cost.
+        if expected < excess and (work < cost or (excess > 1.0 and work < 4.0 * size * POINT_COST)):
+            levels, bins, excess, cost = grid, choice, expected, work
+        if excess <= 1.0:
+            break
+    return levels, bins, excess
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -229,6 +256,19 @@ def bound_cell(points, segment, geo, t0, beta, nodes, levels, setting, scratch):
         values[k] += margin
 
 
+@njit(cache=True, nogil=True)
+def push_children(cells, ranges, top, circle):
+    """Replace the entry `top` of the stack by its quarters (halves of an arc); returns the new height."""
+    face, level, i, j, segment = cells[top, 0], cells[top, 1], cells[top, 2], cells[top, 3], cells[top, 4]
+    t0, t1, bound, above = ranges[top, 0], ranges[top, 1], ranges[top, 2], ranges[top, 3]
+    for a in range(2):
+        for b in range(1 if circle else 2):
+            cells[top, 0], cells[top, 1], cells[top, 2], cells[top, 3], cells[top, 4] = face, level + 1, 2 * i + a, 2 * j + b, segment
+            ranges[top, 0], ranges[top, 1], ranges[top, 2], ranges[top, 3] = t0, t1, bound, above
+            top += 1
+    return top
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def search_subtree(points, setting, task, scratch, copying, budget, cell_limit):
     """Work off the task's stack until it is empty or `budget` point visits or `cell_limit` cells are spent."""
@@ -257,11 +297,10 @@ def search_subtree(points, setting, task, scratch, copying, budget, cell_limit):
             state[BOUND] = max(state[BOUND], bound)
             continue
         size, near = scratch.segments[segment, 1], scratch.segments[segment, 2]
-        levels, m = 0, max(4, int(np.ceil(NODES_PER_REACH * xi / reach)))
-        density = size / (t1 - t0 + 2.0 * (xi + reach))
-        if near >= MIN_WINDOW_POINTS and 2.0 * density * (1.3 * reach) ** 2 > 0.03 * state[SAVING]:
-            levels, planned = plan_windows(near, t1 - t0, geo, setting.extent, xi, setting.eps, 1.3 * reach)
-            m = planned if levels > 0 else m
+        levels, m, excess = plan_bound(size, near, t1 - t0, reach, geo, threshold, setting)
+        if excess > HOPELESS and above < np.inf and level < 12:
+            count[TOP] = push_children(cells, ranges, top, setting.circle)
+            continue
         beta = xi / m
         nodes = int((t1 - t0) / beta) + 1
         if nodes > MAX_NODES:
@@ -288,7 +327,7 @@ def search_subtree(points, setting, task, scratch, copying, budget, cell_limit):
         for k in range(nodes):
             if k < first or k > last:
                 state[BOUND] = max(state[BOUND], min(values[k], bound))
-        above, bound = bound, min(bound, values[arg])
+        bound = min(bound, values[arg])
         if count[TRACED] < task.trace.shape[0]:
             row = task.trace[count[TRACED]]
             row[0], row[1], row[2], row[3], row[4] = geo[0], geo[1], geo[2], geo[11], level
@@ -309,16 +348,8 @@ def search_subtree(points, setting, task, scratch, copying, budget, cell_limit):
             if copy_active(source, segment, geo, t0, t1, setting, scratch):
                 segment += 1
                 scratch.widths[segment] = width
-        # Skip a generation that will surely not be pruned: halving the cell saved above − bound, so the next
-        # halving saves about half of that at most.
-        skip = 2 if above < np.inf and bound - 0.5 * (above - bound) > 1.02 * threshold and level < 38 else 1
-        side = 1 << skip
-        for a in range(side):
-            for b in range(1 if setting.circle else side):
-                cells[top, 0], cells[top, 1], cells[top, 4] = face, level + skip, segment
-                cells[top, 2], cells[top, 3] = side * ci + a, side * cj + b
-                ranges[top, 0], ranges[top, 1], ranges[top, 2], ranges[top, 3] = t0, t1, bound, above
-                top += 1
-        count[TOP] = top
+        cells[top, 4] = segment
+        ranges[top, 0], ranges[top, 1], ranges[top, 2], ranges[top, 3] = t0, t1, bound, bound
+        count[TOP] = push_children(cells, ranges, top, setting.circle)
     count[CELLS] += spent
     count[VISITS] += visited
