@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tear3d.bounds.losses import loss_code
-from tear3d.bounds.sweep import best_shift
 from tear3d.candidates.consistency import find_pose
 from tear3d.local import refine_pose
 from tear3d.objective import full_objective, inlier_mask, residuals
@@ -149,12 +148,21 @@ def _two_rows(run: Run, best: Best, frame: FloatArray) -> tuple[RowSolution, Row
     band = band.then(p, v, second, run.loss)
     third = np.cross(first.r, second.r)
     if len(band.index):
-        shift = best_shift(band.coordinate(p, w, third), band.xi, band.w, run.loss)[1]
+        shift = _peak(band.coordinate(p, w, third), band.w, p.typical_bound)
         pose = frame.T @ np.array([first.r, second.r, third])
         translation = frame.T @ np.array([first.t, second.t, shift])
         best.offer(*refine_pose(p.x, p.y, p.xi, p.w, pose, translation, run.loss))
     run.timed("refinement", started)
     return first, second
+
+
+def _peak(b: FloatArray, w: FloatArray, width: float) -> float:
+    """The middle of the most crowded stretch of 2·width: good enough a shift for the refinement to start from."""
+    order = np.argsort(b)
+    b, total = b[order], np.concatenate([[0.0], np.cumsum(w[order])])
+    ends = np.searchsorted(b, b + 2.0 * width, side="right")
+    first = int(np.argmax(total[ends] - total[:-1]))
+    return float(0.5 * (b[first] + b[ends[first] - 1]))
 
 
 def _agrees(p: Centred, best: Best, frame: FloatArray, first: RowSolution, second: RowSolution) -> bool:

@@ -136,6 +136,34 @@ class Result:
             f"rmse {self.inlier_rmse:.4g}, {sum(self.seconds.values()):.2f} s\n{self.message}\n{rows}"
         )
 
+    def plot(self, source: Any = None, target: Any = None, *, kind: str | None = None, **options: Any) -> Any:
+        """A plotly figure for notebooks, drawn by `tear3d.report.plots`.
+
+        Parameters
+        ----------
+        source, target : (N, 3) array, optional
+            The pairs this result is about; needed for the kinds "clouds" and "residuals".
+        kind : {"clouds", "residuals", "search", "cells"}, optional
+            The aligned clouds, the histogram of residuals, the bound closing in on what was found, or the
+            cells visited. By default "clouds" when the pairs are given, else "search".
+        **options
+            Passed on to the function of `tear3d.report.plots`.
+        """
+        from tear3d.errors import InputError
+        from tear3d.report import plots
+
+        kind = kind or ("search" if source is None else "clouds")
+        if kind in ("clouds", "residuals"):
+            if source is None or target is None:
+                raise InputError(f"kind {kind!r} needs the pairs: call plot(source, target, kind={kind!r})")
+            draw = plots.aligned_clouds if kind == "clouds" else plots.residual_histogram
+            return draw(self, source, target, **options)
+        if kind == "search":
+            return plots.search_progress(self, **options)
+        if kind == "cells":
+            return plots.sphere_cells(self, **options)
+        raise InputError(f"kind is {kind!r}: expected 'clouds', 'residuals', 'search' or 'cells'")
+
     def to_dict(self) -> dict[str, Any]:
         """Everything but the arrays per pair, ready for JSON."""
         return {

@@ -121,3 +121,24 @@ def best_row(x, y, xi, w, loss, directions, project=lambda r: r, seed=0):
                 step *= 0.96
         best = max(best, (saving, r, t), key=lambda item: item[0])
     return best
+
+
+# ---------------------------------------------------------------- bounds.first_order
+
+
+def first_order_bound(x, y, xi, w, geometry, t, half):
+    """Section 2 of the bounds at one node t that stands for all shifts within `half` of it, point by point."""
+    c, e1, e2, (h1, h2, theta) = geometry[0:3], geometry[3:6], geometry[6:9], geometry[9:12]
+    kappa, eta = 0.5 * (1.0 + math.cos(theta)), 0.5 * (1.0 - math.cos(theta))
+    total, turn = 0.0, np.zeros(4)
+    for xi_, w_, x_, y_ in zip(xi, w, x, y, strict=True):
+        q, p1, p2 = float(c @ x_), float(e1 @ x_), float(e2 @ x_)
+        z = y_ - kappa * q - t
+        reach = h1 * abs(p1) + h2 * abs(p2) + eta * abs(q) + half
+        if reach >= xi_:
+            total += w_ * min(xi_, max(0.0, xi_ + reach - abs(z)))
+            continue
+        total += w_ * (max(0.0, xi_ - abs(z)) + max(0.0, reach - abs(abs(z) - xi_)))
+        if abs(z) < xi_:
+            turn += w_ * math.copysign(1.0, z) * np.array([1.0, p1, p2, q])
+    return total + float(np.abs(turn) @ np.array([half, h1, h2, eta]))

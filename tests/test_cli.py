@@ -1,4 +1,6 @@
+import errno
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -9,53 +11,20 @@ from typing import get_args
 import numpy as np
 import pytest
 from rich.console import Console
-from typer.testing import CliRunner
 
 import tear3d
-from tear3d.cli import app, session
-from tear3d.cli.app import Cloud, Kind
+from tear3d.cli import session
+from tear3d.cli.options import Cloud, Kind
 from tear3d.cli.picture import braille
 from tear3d.cli.progress import SearchBar
+from tear3d.cli.render import _matrix
 from tear3d.errors import InputError
 from tear3d.io.pairs import read_pairs, write_pairs
-from tear3d.result import Certificate, Result, StageCertificate
+from tear3d.io.poses import read_pose
+from tear3d.rowsolver import DOUBLE_LIMIT
 from tear3d.search.limits import Progress
 from tear3d.synthetic import OutlierKind, make_problem
-
-
-class FakeSolver:
-    """Stands in for `tear3d.register`: knows the answer, remembers how it was called."""
-
-    def __init__(self, transformation=None, status="optimal"):
-        self.transformation = np.eye(4) if transformation is None else transformation
-        self.status = status
-        self.calls = []
-
-    def __call__(self, source, target, *, noise_bound, progress=None, **options):
-        self.calls.append({"source": source, "target": target, "noise_bound": noise_bound, **options})
-        closed = self.status == "optimal"
-        bound, end = (10.005, "gap") if closed else (13.0, "time_limit")
-        stages = tuple(
-            StageCertificate(name, 90.0, 100.0 - bound, 10.0, bound, 1234, closed, end)
-            for name in ("row 1", "row 2")
-        )
-        for stage in stages if progress is not None else ():
-            progress(Progress(stage.name, stage.saving, float("inf"), 1, 0.1))
-            progress(Progress(stage.name, stage.saving, stage.saving_bound, stage.cells, 0.2))
-        pose = self.transformation
-        residuals = np.linalg.norm(target - source @ pose[:3, :3].T - pose[:3, 3], axis=1)
-        mask = residuals <= noise_bound
-        return Result(
-            transformation=pose,
-            inlier_mask=mask,
-            inlier_rmse=float(np.sqrt(np.mean(residuals[mask] ** 2))) if mask.any() else float("nan"),
-            objective=90.0,
-            status=self.status,
-            message="from the fake",
-            certificate=Certificate(() if self.status == "uncertified" else stages),
-            significance=-87.3,
-            seconds={"row 1": 0.61, "row 2": 0.004},
-        )
+from tests.cli_case import FakeSolver, run
 
 
 @pytest.fixture
@@ -72,12 +41,6 @@ def pairs_file(tmp_path):
     path = tmp_path / "pairs.npz"
     write_pairs(path, problem.source, problem.target, noise_bound=problem.noise_bound, weights=np.ones(200))
     return path
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
 
 
 def test_register_prints_a_summary(solver, pairs_file):
@@ -103,7 +66,7 @@ def test_options_reach_the_solver(solver, pairs_file):
             "--node-limit",
             50,
         ),
-        *("--rel-gap", 0.01, "--threads", 1, "--no-certify", "--bounds", "sweep", "--quiet"),
+        *("--rel-gap", 0.01, "--threads", 1, "--seed", 4, "--no-certify", "--bounds", "sweep", "--quiet"),
     )
     (call,) = solver.calls
     np.testing.assert_array_equal(call.pop("source"), read_pairs(pairs_file).source)
@@ -116,6 +79,7 @@ def test_options_reach_the_solver(solver, pairs_file):
         "node_limit": 50,
         "rel_gap": 0.01,
         "threads": 1,
+        "seed": 4,
         "certify": False,
         "bounds": "sweep",
     }
@@ -171,12 +135,42 @@ def test_library_errors_become_one_line(monkeypatch, pairs_file):
     assert failed.stderr == "error: source has points on one line\n"
 
 
-def test_an_impossible_output_is_refused_before_the_work(solver, pairs_file, tmp_path):
-    failed = run("register", pairs_file, "--out", tmp_path / "none" / "r.json", code=2)
-    assert "does not exist" in failed.stderr
-    failed = run("register", pairs_file, "--out", tmp_path, code=2)
-    assert "is a folder" in failed.stderr
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--out", "{tmp}/file/r.json"), "is not a folder"),
+        (("--out", "{tmp}/folder.json"), "is a folder"),
+        (("--report", "{tmp}/full"), "is a folder"),
+        (("--out", "{tmp}/file"), "pass the name of a folder"),
+        (("--out", "{tmp}/full"), "holds notes.txt, not written by tear3d"),
+        (("--out", "."), "current folder"),
+        (("--pose", "{tmp}/pairs.npz"), "one of the inputs"),
+        (("--pose", "{tmp}/a", "--report", "{tmp}/a"), "name of another output"),
+        (("--out", "{tmp}/new", "--report", "{tmp}/new/r.html"), "replaces as a whole"),
+    ],
+)
+def test_an_impossible_output_is_refused_before_the_work(solver, pairs_file, tmp_path, options, message):
+    (tmp_path / "file").touch()
+    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "notes.txt").write_text("mine")
+    failed = run("register", pairs_file, *(text.format(tmp=tmp_path) for text in options), code=2)
+    assert message in failed.stderr
     assert solver.calls == []
+    assert (tmp_path / "full" / "notes.txt").read_text() == "mine"
+
+
+def test_missing_folders_are_made(solver, pairs_file, tmp_path):
+    run(
+        "register",
+        pairs_file,
+        "--out",
+        tmp_path / "a" / "r.json",
+        "--pose",
+        tmp_path / "b" / "c" / "pose.txt",
+    )
+    assert json.loads((tmp_path / "a" / "r.json").read_text())["status"] == "optimal"
+    np.testing.assert_array_equal(read_pose(tmp_path / "b" / "c" / "pose.txt"), solver.transformation)
 
 
 def test_cold_kernels_are_announced_on_stderr(solver, pairs_file, monkeypatch):
@@ -234,9 +228,82 @@ def test_demo_compares_with_the_truth_and_writes_nothing(solver, tmp_path, monke
     assert json.loads((tmp_path / "r.json").read_text())["num_pairs"] == 500
 
 
-def test_warmup_solves_with_every_loss(solver):
+def test_demo_writes_its_report_where_told_and_says_so(solver, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    output = run("demo", "--pairs", 300, "--report", "out/demo.html").stdout
+    assert "wrote out/demo.html" in output
+    page = (tmp_path / "out" / "demo.html").read_text("utf-8")
+    assert "A teapot, 95 % of its matches wrong" in page
+
+
+def test_register_compares_with_the_truth_in_the_file(solver, tmp_path):
+    path = tmp_path / "p.npz"
+    run("synth", path, "--pairs", 300, "--outliers", 0.5)
+    with np.load(path) as file:
+        solver.transformation, arrays = file["transformation"], dict(file)
+    output = run("register", path).stdout
+    assert "rotation 0.000° off" in output
+    assert "100.0 % of the right pairs found" in output
+
+    arrays["T_gt"] = arrays.pop("transformation")
+    del arrays["inlier_mask"]
+    np.savez(path, **arrays)
+    output = run("register", path).stdout
+    assert "rotation 0.000° off" in output
+    assert "right pairs found" not in output
+
+    np.savez(path, **(arrays | {"T_gt": np.eye(3)}))
+    result = run("register", path)
+    assert "T_gt is not a 4×4 pose" in result.stderr
+    assert "off" not in result.stdout
+
+
+def test_warnings_of_the_library_are_shown_unless_quiet(solver, pairs_file, monkeypatch):
+    def warn(*args, **kwargs):
+        logging.getLogger("tear3d.some.part").warning("odd input")
+        return FakeSolver()(*args, **kwargs)
+
+    monkeypatch.setattr(tear3d, "register", warn, raising=False)
+    assert "warning: odd input" in run("register", pairs_file).stderr
+    assert run("register", pairs_file, "--quiet").stderr == ""
+    assert logging.getLogger("tear3d").handlers == []
+
+
+def test_an_interrupt_before_there_is_a_result(monkeypatch, pairs_file, tmp_path):
+    def interrupt(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tear3d, "register", interrupt, raising=False)
+    failed = run("register", pairs_file, "--quiet", "--out", tmp_path / "run", code=130)
+    assert failed.stderr == "error: interrupted before there was a result; nothing was written\n"
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_full_disk_is_one_line(monkeypatch, pairs_file):
+    def fill(*args, **kwargs):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(tear3d, "register", fill, raising=False)
+    assert run("register", pairs_file, "-q", code=2).stderr == "error: No space left on device\n"
+
+
+def test_warmup_covers_both_precisions_every_loss_and_the_clouds(solver, monkeypatch):
+    clouds = []
+    monkeypatch.setattr(tear3d, "register_clouds", lambda *a, **k: clouds.append(k), raising=False)
     assert "kernels are ready" in run("warmup").stdout
     assert {call["loss"] for call in solver.calls} == {"tear", "cm", "tls"}
+    sizes = [len(call["source"]) for call in solver.calls if call["loss"] == "tear"]
+    assert min(sizes) <= DOUBLE_LIMIT < max(sizes)
+    assert {call.get("keypoints") for call in clouds} == {None, "iss"}
+
+
+def test_the_pose_is_readable_at_every_scale():
+    pose = np.eye(4)
+    for shift, shown in ((500_000.123, "500000.123"), (1.25e-5, "0.00001250000"), (0.0, "0.000000")):
+        pose[0, 3] = shift
+        lines = _matrix(pose).splitlines()
+        assert lines[0].endswith(shown)
+        assert len({len(line) for line in lines}) == 1
 
 
 def test_progress_bar_shows_stage_gap_and_cells_and_fills_as_the_gap_closes():
@@ -250,6 +317,11 @@ def test_progress_bar_shows_stage_gap_and_cells_and_fills_as_the_gap_closes():
         bar._bar.refresh()
         bar(Progress("row 2", 10.0, 20.0, 5000, 2.0))
         assert bar._bar.tasks[0].completed == 0.0
+        bar(Progress("match", 0.0, float("inf"), 0, 2.0))
+        assert bar._bar.tasks[0].total is None
+        bar(Progress("match", 0.0, float("inf"), 0, 2.5, 0.25))
+        assert bar._bar.tasks[0].percentage == 25.0
+        assert bar._bar.tasks[0].fields["state"] == ""
     assert filled == sorted(filled)
     assert filled[0] == filled[1] == 0.0
     assert 0.5 < filled[-1] < 1.0

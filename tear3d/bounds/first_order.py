@@ -73,12 +73,12 @@ def _turn(position, weight, last, w, p1, p2, q, steps, start):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def wide_bound(points, origin, n, xi, geo, eps, t0, beta, nodes, buffers, hist, sides, out):
-    """The bound at the nodes t0 + kβ, k < nodes, into out[k], for one common ξ = mβ and unit weights.
+def wide_bound(points, origin, n, xi, geo, eps, t0, beta, nodes, buffers, hist, sides, blunt, second, out):
+    """Add to out[k] the bound at node t0 + kβ, k < nodes, for one common ξ = mβ and unit weights.
 
     Because ξ is a whole number of bins, the kinks of a point at b − ξ, b, b + ξ share one deposit that is shifted by
-    ±m bins afterwards; the same for the kinks at b ± E. Without branches: the kind of a point selects the column.
-    Returns the number of points that can matter (used by the rounding margin).
+    ±m bins afterwards; the same for the kinks at b ± E. `hist` and `sides` are float32 so that they stay in the
+    cache; the offsets and tangents of a bin lose half an ulp per addition. Returns the rounding margin for all nodes.
     """
     b, reach, p1, p2, q = buffers[0], buffers[1], buffers[2], buffers[3], buffers[4]
     cos_theta = np.cos(geo[11])
@@ -89,9 +89,14 @@ def wide_bound(points, origin, n, xi, geo, eps, t0, beta, nodes, buffers, hist, 
     bins = nodes + pad + 4 * m + 8
     hist[:bins] = 0.0
     sides[:bins] = 0.0
+    blunt[:bins] = 0.0
     half = 0.5 * (nodes - 1.0)
     lowest, highest = -3.0 * m - 1.0, nodes + 3.0 * m
+    one = np.float32(1.0)
+    u0, u1 = np.uint64(0), np.uint64(1)
+    u2, u3, u4 = np.uint64(2), np.uint64(3), np.uint64(4)
     active = 0
+    any_blunt = False
     for begin in range(0, n, BLOCK):
         end = min(n, begin + BLOCK)
         project(points, origin + begin, origin + end, geo, kappa0, eta, eps + 0.5 * beta, b, reach, p1, p2, q)
@@ -101,33 +106,44 @@ def wide_bound(points, origin, n, xi, geo, eps, t0, beta, nodes, buffers, hist, 
             if abs(u - half) >= half + m + e:
                 continue
             active += 1
-            smooth = e < m
-            column = np.uint64(0) if smooth else np.uint64(2)
-            v = max(u - e, lowest) + pad
-            k = np.uint64(np.int64(v))
-            sides[k, column] += 1.0
-            sides[k, column + np.uint64(1)] += v - np.float64(np.int64(v))
-            v = min(u + e, highest) + pad
-            k = np.uint64(np.int64(v))
-            sides[k, column + np.uint64(4)] += 1.0
-            sides[k, column + np.uint64(5)] += v - np.float64(np.int64(v))
-            if smooth:
+            left, right = max(u - e, lowest) + pad, min(u + e, highest) + pad
+            j, k = np.int64(left), np.int64(right)
+            if e < m:
+                sides[np.uint64(j), u0] += one
+                sides[np.uint64(j), u1] += np.float32(left - j)
+                sides[np.uint64(k), u0] += one
+                sides[np.uint64(k), u1] += np.float32(right - k)
                 v = u + pad
-                k = np.uint64(np.int64(v))
-                hist[k, 0] += 1.0
-                hist[k, 1] += v - np.float64(np.int64(v))
-                hist[k, 2] += p1[i]
-                hist[k, 3] += p2[i]
-                hist[k, 4] += q[i]
-    # Node weights from (count, offset): 1 − f on the bin's own node, f on the next one.
-    for j in range(bins - 1, 0, -1):
-        hist[j, 5] = hist[j, 0] - hist[j, 1] + hist[j - 1, 1]
-        smooth_sides = sides[j, 0] - sides[j, 1] + sides[j - 1, 1] + sides[j, 4] - sides[j, 5] + sides[j - 1, 5]
-        left = sides[j, 2] - sides[j, 3] + sides[j - 1, 3]
-        right = sides[j, 6] - sides[j, 7] + sides[j - 1, 7]
-        sides[j, 0] = smooth_sides - hist[j, 5] + left
-        sides[j, 1] = smooth_sides - hist[j, 5] + right
-        sides[j, 2] = 2.0 * hist[j, 5] + left + right
+                k = np.int64(v)
+                hist[np.uint64(k), u0] += one
+                hist[np.uint64(k), u1] += np.float32(v - k)
+                hist[np.uint64(k), u2] += np.float32(p1[i])
+                hist[np.uint64(k), u3] += np.float32(p2[i])
+                hist[np.uint64(k), u4] += np.float32(q[i])
+            else:
+                any_blunt = True
+                blunt[np.uint64(j), u0] += one
+                blunt[np.uint64(j), u1] += np.float32(left - j)
+                blunt[np.uint64(k), u2] += one
+                blunt[np.uint64(k), u3] += np.float32(right - k)
+    # Second differences at the nodes from (count, offset) of the bins: 1 − f on a bin's own node, f on the next one.
+    # Column 0 is wanted m bins further left, column 1 m bins further right, column 2 in place.
+    squares = 0.0
+    h0, s0, l0, r0 = 0.0, 0.0, 0.0, 0.0
+    for j in range(bins):
+        weight = hist[j, 0] - np.float64(hist[j, 1]) + h0
+        smooth = sides[j, 0] - np.float64(sides[j, 1]) + s0 - weight
+        h0, s0 = hist[j, 1], sides[j, 1]
+        left, right = 0.0, 0.0
+        if any_blunt:
+            left = blunt[j, 0] - np.float64(blunt[j, 1]) + l0
+            right = blunt[j, 2] - np.float64(blunt[j, 3]) + r0
+            l0, r0 = blunt[j, 1], blunt[j, 3]
+            squares += blunt[j, 0] * blunt[j, 0] + blunt[j, 2] * blunt[j, 2]
+        squares += hist[j, 0] * hist[j, 0] + sides[j, 0] * sides[j, 0]
+        second[j, 0] = smooth + left
+        second[j, 1] = smooth + right
+        second[j, 2] = 2.0 * weight + left + right
     h1, h2 = geo[9], geo[10]
     value, slope = 0.0, 0.0
     g0, g1, g2, g3 = 0.0, 0.0, 0.0, 0.0
@@ -135,20 +151,23 @@ def wide_bound(points, origin, n, xi, geo, eps, t0, beta, nodes, buffers, hist, 
         j = k + pad
         if k >= 0:
             out[k] += value * beta + h1 * abs(g1) + h2 * abs(g2) + eta * abs(g3) + 0.5 * beta * abs(g0)
-        slope += sides[j + m, 0] + sides[j - m, 1] - sides[j, 2]
+        up, down = j + m, j - m
+        slope += second[up, 0] + second[down, 1] - second[j, 2]
         value += slope
-        g0 += hist[j + m, 0] - 2.0 * hist[j, 0] + hist[j - m, 0]
-        g1 += hist[j + m, 2] - 2.0 * hist[j, 2] + hist[j - m, 2]
-        g2 += hist[j + m, 3] - 2.0 * hist[j, 3] + hist[j - m, 3]
-        g3 += hist[j + m, 4] - 2.0 * hist[j, 4] + hist[j - m, 4]
-    return float(active)
+        g0 += (np.float64(hist[up, 0]) + hist[down, 0]) - 2.0 * hist[j, 0]
+        g1 += (np.float64(hist[up, 2]) + hist[down, 2]) - 2.0 * hist[j, 2]
+        g2 += (np.float64(hist[up, 3]) + hist[down, 3]) - 2.0 * hist[j, 3]
+        g3 += (np.float64(hist[up, 4]) + hist[down, 4]) - 2.0 * hist[j, 4]
+    # Half an ulp of a sum of up to n_bin terms, n_bin times: 8 kinks a point for the offsets (β ≤ ξ/4), 4 steps for the
+    # tangents, which move a point by less than ξ here.
+    return active * (eps + xi * 3e-16 * (nodes + 16.0 * n)) + 6e-8 * squares * 6.0 * xi
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def narrow_bound(points, origin, n, general, xi, geo, eps, t0, beta, nodes, buffers, second, steps, out):
-    """The same bound for any ξ, weights (rows 4 and 5 of `points` when `general`) and any β; best for a short t-range.
+    """Add the same bound for any ξ, weights (rows 4 and 5 of `points` when `general`) and any β; best for a short t-range.
 
-    Points without a kink among the nodes only add to the start values. Returns the sum of the weights that matter.
+    Points without a kink among the nodes only add to the start values. Returns the rounding margin for all nodes.
     """
     b, reach, p1, p2, q = buffers[0], buffers[1], buffers[2], buffers[3], buffers[4]
     cos_theta = np.cos(geo[11])
@@ -211,4 +230,4 @@ def narrow_bound(points, origin, n, general, xi, geo, eps, t0, beta, nodes, buff
         out[k] += value * beta + h1 * abs(g1) + h2 * abs(g2) + eta * abs(g3) + 0.5 * beta * abs(g0)
         slope += second[k]
         value += slope
-    return active
+    return active * (eps + xi * 3e-16 * (nodes + 16.0 * n))

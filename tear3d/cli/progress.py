@@ -1,4 +1,4 @@
-"""The progress bar of a search: which stage, how far its gap has closed, how many cells."""
+"""The progress bar of a run: which step, how far it is or how far its gap has closed, how many cells."""
 
 from __future__ import annotations
 
@@ -7,49 +7,70 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from tear3d.search.limits import Progress as Report
 
 
 class SearchBar:
-    """A callback for `register` that draws on stderr; silent unless that is a terminal."""
+    """A callback for `register` and `register_clouds` that draws on stderr if that is a terminal."""
 
     def __init__(self, rel_gap: float, *, enabled: bool = True, console: Console | None = None) -> None:
-        console = console or Console(stderr=True)
+        self._console = console or Console(stderr=True)
         self._rel_gap = rel_gap
         self._first_gap = math.inf
         self._stage: str | None = None
         self._task: TaskID | None = None
         self._bar = Progress(
             SpinnerColumn(),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=30),
             TextColumn("{task.fields[state]}"),
             TimeElapsedColumn(),
-            console=console,
+            console=self._console,
             transient=True,
-            disable=not (enabled and console.is_terminal),
+            disable=not (enabled and self._console.is_terminal),
         )
 
     def __enter__(self) -> SearchBar:
-        self._bar.start()
-        self._task = self._bar.add_task("starting", total=None, state="")
         return self
 
     def __exit__(self, *exception: Any) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Take the bar off the screen until the next step."""
         self._bar.stop()
 
+    def say(self, text: str) -> None:
+        """Print a line above the bar."""
+        self._console.print(Text(text), soft_wrap=True)
+
+    def show(self, step: str) -> None:
+        """Start a step of unknown length."""
+        self._bar.start()
+        self._stage, self._first_gap = step, math.inf
+        if self._task is not None:
+            self._bar.remove_task(self._task)
+        # Without a length the bar swings instead of standing still at zero.
+        self._task = self._bar.add_task(step, total=None, state="")
+
     def __call__(self, report: Report) -> None:
-        assert self._task is not None
         if report.stage != self._stage:
-            self._stage, self._first_gap = report.stage, math.inf
-            self._bar.reset(self._task, description=report.stage, total=1.0)
-        gap = f"gap {100 * report.gap:.3g} %" if math.isfinite(report.gap) else "no bound yet"
+            self.show(report.stage)
+        assert self._task is not None
+        done = max(report.done, self._closed(report.gap))
         self._bar.update(
             self._task,
-            completed=max(report.done, self._closed(report.gap)),
-            state=f"{gap} · {report.cells:,} cells",
+            completed=done,
+            total=1.0 if done > 0.0 or math.isfinite(report.gap) else None,
+            state=self._state(report),
         )
+
+    def _state(self, report: Report) -> str:
+        if math.isfinite(report.gap):
+            return f"gap {100 * report.gap:.3g} % · {report.cells:,} cells"
+        return f"no bound yet · {report.cells:,} cells" if report.cells else ""
 
     def _closed(self, gap: float) -> float:
         """How far the gap has come from its first value to the wanted one, in orders of magnitude."""

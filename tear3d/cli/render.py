@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,10 @@ from rich.text import Text
 from tear3d.report import words
 
 if TYPE_CHECKING:
-    from tear3d.result import Certificate, Result
+    from tear3d.cli.truth import Truth
+    from tear3d.clouds import CloudResult
+    from tear3d.output import Run
+    from tear3d.result import Certificate, FloatArray, Result
     from tear3d.synthetic import Problem
 
 _COLOURS = {"good": "green", "warn": "yellow", "bad": "red"}
@@ -25,18 +29,27 @@ _MAX_WIDTH = 96
 _PICTURE = (35, 10)
 
 
-def print_result(result: Result, truth: Problem | None = None, console: Console | None = None) -> None:
-    """The verdict, the pose, the figures, and what each stage proved."""
+def print_result(
+    run: Run,
+    truth: Truth | Problem | None = None,
+    found: CloudResult | None = None,
+    console: Console | None = None,
+) -> None:
+    """The verdict, the pose, the figures, what each stage proved, and what to try if that is not enough."""
     console = console or _console()
+    result = run.result
     verdict = words.verdict(result)
     colour = _COLOURS[verdict.tone]
     headline = Text(verdict.headline, style=f"bold {colour}")
     title = Text(f" {verdict.label} ", style=f"bold {colour}")
     body = Group(headline, Text(verdict.sentence))
     console.print(Panel(body, title=title, title_align="left", border_style=colour, padding=(0, 1)))
-    console.print(_figures(result, truth))
+    console.print(_figures(run, truth, found))
     if result.certificate.stages:
         console.print(_stages(result.certificate))
+    advice = _advice(result, clouds=found is not None)
+    if advice:
+        console.print(Padding(Text(advice), (1, 2, 0, 2)))
 
 
 def print_demo_task(problem: Problem, console: Console | None = None) -> None:
@@ -71,34 +84,99 @@ def print_demo_picture(problem: Problem, result: Result, console: Console | None
     )
 
 
-def _figures(result: Result, truth: Problem | None) -> Padding:
+def _figures(run: Run, truth: Truth | Problem | None, found: CloudResult | None) -> Padding:
+    result = run.result
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column()
-    rows = "\n".join("".join(f"{value:12.6f}" for value in row) for row in result.transformation)
-    table.add_row("pose", Text(rows, no_wrap=True))
-    table.add_row("", Text("target = pose · source", style="dim"))
+    table.add_row("pose", Text(_matrix(run.transformation), no_wrap=True))
+    refined = ", refined on the clouds" if run.refined is not None else ""
+    table.add_row("", Text(f"target = pose · source{refined}", style="dim"))
     if truth is not None:
-        table.add_row("against the truth", _truth(result, truth))
+        table.add_row("against the truth", _against(truth, run))
+    if result.status == "uncertified":
+        table.add_row("note", result.message)
+    if found is not None:
+        for name, text in _clouds(run, found):
+            table.add_row(name, text)
     table.add_row("inlier rmse", words.number(result.inlier_rmse))
     chance = words.power_of_ten(result.significance)
     table.add_row("by chance", f"{chance} poses this good expected in random pairs")
-    total = words.seconds(sum(result.seconds.values()))
-    parts = ", ".join(f"{name} {words.seconds(value)}" for name, value in result.seconds.items())
-    table.add_row("time", f"{total} ({parts})" if len(result.seconds) > 1 else total)
+    seconds = result.seconds if found is None else found.seconds
+    total = words.seconds(sum(seconds.values()))
+    parts = ", ".join(f"{name}\u00a0{words.seconds(value)}" for name, value in seconds.items())
+    table.add_row("time", f"{total} ({parts})" if len(seconds) > 1 else total)
     return Padding(table, (0, 2))
 
 
-def _truth(result: Result, truth: Problem) -> str:
+def _matrix(pose: FloatArray) -> str:
+    """Six decimals for the rotation, seven digits of the largest entry for the translation."""
+    size = float(np.abs(pose[:3, 3]).max())
+    decimals = min(12, max(3, 6 - math.floor(math.log10(size)))) if size > 0.0 else 6
+    rows = [[*(f"{v:9.6f}" for v in row[:3]), f"{row[3]:.{decimals}f}"] for row in pose]
+    width = max(len(row[3]) for row in rows)
+    return "\n".join("  ".join((*row[:3], row[3].rjust(width))) for row in rows)
+
+
+def _against(truth: Truth | Problem, run: Run) -> str:
     from tear3d.metrics import precision_recall_f1, rotation_error, translation_error
 
-    scores = precision_recall_f1(result.inlier_mask, truth.inlier_mask)
+    pose, true = run.transformation, truth.transformation
+    text = (
+        f"rotation {rotation_error(pose, true):.3f}° off, "
+        f"translation {words.number(translation_error(pose, true), 3)} off"
+    )
+    if truth.inlier_mask is None:
+        return text
+    scores = precision_recall_f1(run.result.inlier_mask, truth.inlier_mask)
     return (
-        f"rotation {rotation_error(result.transformation, truth.transformation):.3f}° off, "
-        f"translation {translation_error(result.transformation, truth.transformation):.4f} off\n"
-        f"{100 * scores.recall:.1f} % of the right pairs found, "
+        f"{text}\n{100 * scores.recall:.1f} % of the right pairs found, "
         f"{100 * scores.precision:.1f} % of those found are right"
     )
+
+
+def _clouds(run: Run, found: CloudResult) -> Iterator[tuple[str, str]]:
+    assert run.source_cloud is not None
+    assert run.target_cloud is not None
+    yield (
+        "clouds",
+        f"{words.count(len(run.source_cloud))} and {words.count(len(run.target_cloud))} points, thinned to "
+        f"{words.count(len(found.source_points))} and {words.count(len(found.target_points))}",
+    )
+    yield "voxel size", f"{found.voxel_size:g}, noise bound {found.noise_bound:g}"
+    refinement = found.refinement
+    if refinement is None:
+        return
+    yield (
+        "overlap",
+        f"{100 * refinement.fitness:.1f} % of the source within {words.number(refinement.max_distance, 3)} "
+        f"of the target, rmse {words.number(refinement.rmse, 3)}",
+    )
+    moved = [
+        found.source_points @ T[:3, :3].T + T[:3, 3] for T in (run.result.transformation, run.transformation)
+    ]
+    shift = float(np.linalg.norm(moved[1] - moved[0], axis=1).mean())
+    if shift == 0.0:
+        yield "refinement", "found nothing better: this is the pose of the matches"
+    else:
+        yield "refinement", f"moved the points by {words.number(shift, 3)} on average"
+
+
+def _advice(result: Result, *, clouds: bool) -> str:
+    """What to try when the answer is not good enough."""
+    if result.status == "no_consensus":
+        if clouds:
+            return (
+                "What to try: do the clouds overlap, and have they the same units? Then another --voxel-size "
+                "(smaller for small overlaps), or more matches with --top-k 3."
+            )
+        return (
+            "What to try: is the noise bound in the units of the points? A larger one if right pairs lie "
+            "farther apart, a smaller one if chance alone fills it; otherwise, better matches."
+        )
+    if result.status in ("time_limit", "node_limit"):
+        return "For a complete proof, allow more time or cells, or a larger --rel-gap."
+    return ""
 
 
 def _stages(certificate: Certificate) -> Group:

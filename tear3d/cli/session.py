@@ -1,10 +1,13 @@
-"""What every command shares: solving with a progress bar, output, exit codes, errors in one line."""
+"""What every command shares: progress, log, errors in one line, exit codes."""
 
 from __future__ import annotations
 
-import json
+import datetime
+import errno
+import logging
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,19 +18,26 @@ import typer
 import tear3d
 
 if TYPE_CHECKING:
+    from tear3d.cli.outputs import Outputs
+    from tear3d.cli.truth import Truth
+    from tear3d.clouds import CloudResult
+    from tear3d.output import Run
     from tear3d.result import Result
     from tear3d.synthetic import Problem
 
 BAD_INPUT = 2
 NOT_PROVEN = 3
+INTERRUPTED = 130
 _NOT_PROVEN_STATUSES = ("no_consensus", "time_limit", "node_limit", "interrupted")
+_LOG_STYLE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 @contextmanager
-def exit_on_bad_input() -> Iterator[None]:
-    """Turn the library's errors into one line on stderr and exit code 2."""
+def exit_on_errors() -> Iterator[None]:
+    """Turn the library's errors into one line on stderr and an exit code."""
     from tear3d.errors import TearError
 
+    code = BAD_INPUT
     try:
         yield
     except TearError as error:
@@ -35,58 +45,104 @@ def exit_on_bad_input() -> Iterator[None]:
     except MemoryError as error:
         message = f"not enough memory: {error}" if str(error) else "not enough memory"
     except OSError as error:
-        if error.filename is None:
+        if error.errno in (None, errno.EPIPE):
             raise
-        message = f"{error.filename}: {error.strerror}"
+        message = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
+    except KeyboardInterrupt:
+        message, code = "interrupted before there was a result; nothing was written", INTERRUPTED
     else:
         return
     typer.secho("error: ", err=True, fg="red", bold=True, nl=False)
     typer.echo(" ".join(message.split()), err=True)
-    raise typer.Exit(BAD_INPUT)
+    raise typer.Exit(code)
 
 
-def check_output(path: Path | None) -> None:
-    """Refuse a place that cannot be written to before the work, not after it."""
-    from tear3d.errors import InputError
+class Session:
+    """One run of a command: its progress bar on stderr, and its log in memory until it is written."""
 
-    if path is None:
-        return
-    if path.is_dir():
-        raise InputError(f"{path} is a folder: pass the name of a file")
-    if not path.parent.is_dir():
-        raise InputError(f"{path}: the folder {path.parent} does not exist")
-    if not os.access(path.parent, os.W_OK):
-        raise InputError(f"{path}: the folder {path.parent} is not writable")
+    def __init__(self, context: typer.Context, *, quiet: bool, rel_gap: float = 1e-3) -> None:
+        from tear3d.cli.progress import SearchBar
+
+        self.quiet = quiet
+        self._context = context
+        self.bar = SearchBar(rel_gap, enabled=not quiet)
+        self.started = datetime.datetime.now().astimezone()
+        self._log = _MemoryLog(self.bar.say if not quiet else None)
+        self._logger = logging.getLogger("tear3d")
+        self._level = self._logger.level
+
+    def __enter__(self) -> Session:
+        self._logger.addHandler(self._log)
+        self._logger.setLevel(logging.INFO)
+        self.bar.__enter__()
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.bar.stop()
+        self._logger.setLevel(self._level)
+        self._logger.removeHandler(self._log)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Show a step in the progress bar and note its time in the log."""
+        began = time.perf_counter()
+        self.bar.show(name)
+        yield
+        self._logger.info("%s: %.3f s", name, time.perf_counter() - began)
+
+    def settings(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
+        """How the command was called, for `settings.json`."""
+        from tear3d.report.facts import plain
+
+        return {
+            "command": self._context.info_name,
+            "options": {name: plain(value) for name, value in self._context.params.items()},
+            "inputs": inputs,
+            "started": self.started.isoformat(timespec="seconds"),
+        }
+
+    @property
+    def log(self) -> str:
+        return "".join(line + "\n" for line in self._log.lines)
 
 
-def solve(source: Any, target: Any, *, quiet: bool, **options: Any) -> Result:
-    """Call the library with a progress bar on stderr."""
-    from tear3d.cli.progress import SearchBar
+def solve(session: Session, source: Any, target: Any, **options: Any) -> Result:
+    """Call the library under the session's progress bar."""
+    announce_compilation(session)
+    return tear3d.register(source, target, progress=session.bar, **options)
 
-    if not quiet and not kernels_are_cached():
-        typer.echo("compiling kernels, once; this takes up to 20 seconds ...", err=True)
-    with SearchBar(options.get("rel_gap", 1e-3), enabled=not quiet) as bar:
-        return tear3d.register(source, target, progress=bar, **options)
+
+def announce_compilation(session: Session) -> None:
+    if not session.quiet and not kernels_are_cached():
+        session.bar.say("compiling kernels, once; this takes up to a minute ...")
 
 
 def finish(
-    result: Result, *, out: Path | None, quiet: bool, as_json: bool, truth: Problem | None = None
+    session: Session,
+    run: Run,
+    outputs: Outputs,
+    inputs: list[dict[str, Any]],
+    *,
+    as_json: bool,
+    truth: Truth | Problem | None = None,
+    found: CloudResult | None = None,
 ) -> None:
-    """Show and save the result, then leave with its exit code."""
-    if out is not None:
-        from tear3d.io.atomic import atomic_write
-
-        with atomic_write(out) as file:
-            file.write(_to_json(result).encode())
+    """Save and show the result, then leave with its exit code."""
+    logging.getLogger("tear3d").info("%s", found or run.result)
+    with session.step("write"):
+        written = outputs.write(run, session.settings(inputs), session.log)
+    session.bar.stop()
     if as_json:
-        sys.stdout.write(_to_json(result))
-    elif not quiet:
+        from tear3d.output import to_json
+
+        sys.stdout.write(to_json(run.summary))
+    elif not session.quiet:
         from tear3d.cli import render
 
-        render.print_result(result, truth)
-        if out is not None:
-            typer.echo(f"wrote {out}")
-    if result.status in _NOT_PROVEN_STATUSES:
+        render.print_result(run, truth, found)
+        for name in written:
+            typer.echo(f"wrote {name}")
+    if run.result.status in _NOT_PROVEN_STATUSES:
         raise typer.Exit(NOT_PROVEN)
 
 
@@ -103,5 +159,16 @@ def _has_index(folder: Path) -> bool:
     return next(folder.rglob("*.nbi"), None) is not None
 
 
-def _to_json(result: Result) -> str:
-    return json.dumps(result.to_dict(), indent=2) + "\n"
+class _MemoryLog(logging.Handler):
+    """Keeps the lines, and passes warnings on."""
+
+    def __init__(self, say: Any) -> None:
+        super().__init__(logging.INFO)
+        self.setFormatter(logging.Formatter(_LOG_STYLE))
+        self.lines: list[str] = []
+        self._say = say
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(self.format(record))
+        if self._say is not None and record.levelno >= logging.WARNING:
+            self._say(f"{record.levelname.lower()}: {record.getMessage()}")

@@ -109,11 +109,22 @@ class _Search:
             kernel.cell_geometry(face, level, i >> shift, j >> shift, geo)
         t0, t1 = task.ranges[0, :2].tolist()
         scratch.widths[1] = np.inf
-        if kernel.copy_active(self.row.points, 0, geo, t0, t1, self.setting, scratch):
+        if self._active_share(geo, t0, t1) * self.row.points.shape[1] < min(0.9 * scratch.arena.shape[1], 0.5 * self.row.points.shape[1]) and (
+            kernel.copy_active(self.row.points, 0, geo, t0, t1, self.setting, scratch)
+        ):
             task.cells[: task.count[kernel.TOP], 4] = 1
             reach = self.row.radius * max(geo[9], geo[10])
             scratch.widths[1] = t1 - t0 + 2.0 * (self.row.xi + reach)
         self.slice(task, scratch, 2**62)
+
+    def _active_share(self, geo: FloatArray, t0: float, t1: float) -> float:
+        """About which share of the points matters for t in [t0, t1]: is copying them worth a pass?"""
+        points = self.row.points
+        sample = points[:4, :: max(1, points.shape[1] // 2000)]
+        b = sample[3] - geo[:3] @ sample[:3]
+        reach = np.abs(geo[3:9].reshape(2, 3) @ sample[:3])
+        reach = geo[9] * reach[0] + geo[10] * reach[1] + self.row.xi
+        return float(np.mean((b > t0 - reach) & (b < t1 + reach)))
 
     def run(self, pool: ThreadPoolExecutor, scratches: list[kernel.Scratch], step, tasks: list[kernel.Task]) -> None:
         """`step(task, scratch)` for all tasks, in batches with a common incumbent."""
@@ -152,7 +163,8 @@ class _Search:
         self.add_roots(roots)
         size = self.row.points.shape[1]
         threads = 1 if size < 512 or self.limits.node_limit is not None else self.threads
-        arena = size + kernel.BLOCK if size < 1_000_000 else size // 3
+        # Room for copies of active points; pages are only touched when used.
+        arena = 3 * size + kernel.BLOCK if size < 200_000 else size if size < 4_000_000 else size // 4
         scratches = [kernel.make_scratch(self.row.points, self.row.near, arena) for _ in range(threads)]
         with ThreadPoolExecutor(threads) as pool:
             self.run(pool, scratches, lambda task, scratch: self.slice(task, scratch, 1), self.tasks)

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from tear3d.bounds.ranges import cell_ranges
 from tear3d.result import FloatArray
 
 DEEPEST_LEVEL = 40
@@ -39,50 +38,46 @@ def cell_vertices(face, level, i, j):  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True)
-def _normalise(v, c, amount):  # pragma: no cover - compiled
-    """Make v a unit vector, after taking `amount` (0 or 1) of its part along c away."""
-    along = amount * (v[0] * c[0] + v[1] * c[1] + v[2] * c[2])
-    for m in range(3):
-        v[m] -= along * c[m]
-    length = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-    for m in range(3):
-        v[m] /= length
-
-
-@njit(cache=True, nogil=True)
 def _frame(vertices, out):  # pragma: no cover - compiled
-    c, e1, e2 = out[0:3], out[3:6], out[6:9]
-    d = np.empty((4, 3))
+    """Centre, tangent frame, half widths and radius of a spherical quadrilateral; see `cell_geometry`."""
+    a, b, c = np.empty(3), np.empty(3), np.empty(3)
     for m in range(3):
         v0, v1, v2, v3 = vertices[0, m], vertices[1, m], vertices[2, m], vertices[3, m]
+        a[m], b[m] = (v1 - v0) + (v2 - v3), (v3 - v0) + (v2 - v1)
         c[m] = v0 + v1 + v2 + v3
-        d[0, m], d[1, m] = (v1 - v0) + (v2 - v3), (v3 - v0) + (v2 - v1)
-    _normalise(c, c, 0.0)
-    _normalise(d[0], c, 1.0)
-    _normalise(d[1], c, 1.0)
-    # Near a cube's corner the edge directions d0, d1 are not orthogonal. Their bisectors d2, d3 are, and
-    # those turned by 45° are the orthonormal pair nearest to both edges.
+    length = math.sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2])
+    na = math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
+    nb = math.sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2])
+    # Near a cube's corner the edge directions are not orthogonal; e1 leans half of that towards either of them.
+    lean = 0.5 * (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) / (na * nb)
+    along = 0.0
     for m in range(3):
-        d[2, m], d[3, m] = d[0, m] + d[1, m], d[0, m] - d[1, m]
-    _normalise(d[2], c, 1.0)
-    _normalise(d[3], c, 1.0)
-    axes = np.empty((2, 3))
+        c[m] /= length
+        a[m] = a[m] / na - lean * b[m] / nb
+        along += a[m] * c[m]
+    size = 0.0
     for m in range(3):
-        axes[0, m], axes[1, m] = d[2, m] + d[3, m], d[2, m] - d[3, m]
-    _normalise(axes[0], c, 1.0)
-    _normalise(axes[1], axes[0], 1.0)
-    _normalise(axes[1], c, 1.0)
-    lo, hi = np.empty(2), np.empty(2)
-    cell_ranges(axes, vertices, lo, hi)
-    chord = 0.0
+        a[m] -= along * c[m]
+        size += a[m] * a[m]
+    for m in range(3):
+        out[m], out[3 + m] = c[m], a[m] / math.sqrt(size)
+    out[6] = out[1] * out[5] - out[2] * out[4]
+    out[7] = out[2] * out[3] - out[0] * out[5]
+    out[8] = out[0] * out[4] - out[1] * out[3]
+    # A cell is the convex hull of its vertices on the plane tangent at c (gnomonic projection), and κ ≤ 1.
+    h1, h2, chord = 0.0, 0.0, 0.0
     for k in range(4):
-        g0, g1, g2 = vertices[k, 0] - c[0], vertices[k, 1] - c[1], vertices[k, 2] - c[2]
-        chord = max(chord, g0 * g0 + g1 * g1 + g2 * g2)
+        height, d1, d2, square = 0.0, 0.0, 0.0, 0.0
+        for m in range(3):
+            v = vertices[k, m]
+            height += v * out[m]
+            d1 += v * out[3 + m]
+            d2 += v * out[6 + m]
+            square += (v - out[m]) * (v - out[m])
+        h1, h2, chord = max(h1, abs(d1) / height), max(h2, abs(d2) / height), max(chord, square)
     theta = 2.0 * math.asin(min(1.0, 0.5 * math.sqrt(chord)))
-    for m in range(3):
-        e1[m], e2[m] = axes[0, m], axes[1, m]
-    out[9] = max(-lo[0], hi[0])
-    out[10] = max(-lo[1], hi[1])
+    out[9] = h1 * (1.0 + 1e-14) + 1e-15
+    out[10] = h2 * (1.0 + 1e-14) + 1e-15
     out[11] = math.sqrt(theta * theta + 4e-15)  # lowers cos θ by about 2e-15, more than its rounding
 
 
@@ -90,7 +85,7 @@ def _frame(vertices, out):  # pragma: no cover - compiled
 def cell_geometry(face, level, i, j, out):  # pragma: no cover - compiled
     """Write centre c, tangent frame e1, e2, half widths h1, h2 and angular radius θ into out[0:12].
 
-    For every unit r of the cell, r = κc + d: |d·e_j| ≤ h_j (the exact maximum) and κ ≥ cos θ.
+    For every unit r of the cell, r = κc + d: |d·e_j| ≤ h_j and κ ≥ cos θ.
     """
     _frame(cell_vertices(face, level, i, j), out)
 

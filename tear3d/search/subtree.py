@@ -17,12 +17,12 @@ MAX_GRID_NODES = 3072
 STACK = 768
 SEGMENTS = 64
 GRID_LIMIT = 15_000_000
-NODES_PER_REACH = 4.0
+NODES_PER_REACH = 3.0
 MIN_COPY = 64
 MIN_WINDOW_POINTS = 4096
 # Rough costs, in the same unit, of a point in the first-order and the window bound and of a bin of a group.
 POINT_COST, WINDOW_POINT_COST, BIN_COST = 9.0, 4.5, 4.0
-HOPELESS = 10.0
+HOPELESS = 6.0
 """A cell whose bound is expected to miss the threshold by more than this factor is split without being bounded."""
 
 # Indices into Task.state and Task.count.
@@ -73,8 +73,10 @@ class Scratch(NamedTuple):
     buffers: NDArray[np.floating]
     second: NDArray[np.float64]
     steps: NDArray[np.float64]
-    hist: NDArray[np.float64]
-    sides: NDArray[np.float64]
+    hist: NDArray[np.float32]
+    sides: NDArray[np.float32]
+    blunt: NDArray[np.float32]
+    nodes: NDArray[np.float64]
     values: NDArray[np.float64]
     index: NDArray[np.uint32]
     groups: NDArray[np.float32]
@@ -95,8 +97,10 @@ def make_scratch(points: NDArray[np.floating], near: int, arena_size: int) -> Sc
         buffers=np.empty((5, BLOCK), points.dtype),
         second=np.empty(MAX_NODES + 2),
         steps=np.empty((MAX_NODES + 2, 4)),
-        hist=np.empty((wide, 6)),
-        sides=np.empty((wide, 8)),
+        hist=np.empty((wide, 5), np.float32),
+        sides=np.empty((wide, 2), np.float32),
+        blunt=np.empty((wide, 4), np.float32),
+        nodes=np.empty((wide, 3)),
         values=np.empty(MAX_NODES),
         index=np.empty(BLOCK, np.uint32),
         groups=np.zeros(grid, np.float32),
@@ -157,11 +161,10 @@ def copy_active(points, segment, geo, t0, t1, setting, scratch):
     b, reach, p1, p2, q = scratch.buffers[0], scratch.buffers[1], scratch.buffers[2], scratch.buffers[3], scratch.buffers[4]
     arena = scratch.arena
     target = 0 if segment == 0 else start + n
-    room = min(arena.shape[1] - target, n // 2 + BLOCK)
+    room = min(arena.shape[1] - target, 3 * n // 4 + BLOCK)
     cos_theta = np.cos(geo[11])
     kappa0, eta = 0.5 * (1.0 + cos_theta), 0.5 * (1.0 - cos_theta)
     middle, half = 0.5 * (t0 + t1), 0.5 * (t1 - t0)
-    rows = points.shape[0]
     kept, kept_near = 0, 0
     xi = setting.xi
     for begin in range(0, n, BLOCK):
@@ -169,16 +172,23 @@ def copy_active(points, segment, geo, t0, t1, setting, scratch):
         if kept + BLOCK > room:
             return False
         project(points, start + begin, start + end, geo, kappa0, eta, setting.eps, b, reach, p1, p2, q)
+        x0, x1 = points[0, start + begin : start + end], points[1, start + begin : start + end]
+        x2, y = points[2, start + begin : start + end], points[3, start + begin : start + end]
+        first = target + kept
+        c0, c1 = arena[0, first : first + BLOCK], arena[1, first : first + BLOCK]
+        c2, c3 = arena[2, first : first + BLOCK], arena[3, first : first + BLOCK]
+        # Without a branch: write always, advance only past the points to keep.
+        new = np.uint64(0)
         for i in range(end - begin):
-            j = start + begin + i
-            if begin + i == near:
-                kept_near = kept
             if setting.general:
-                xi = points[4, j]
-            if abs(b[i] - middle) < half + xi + reach[i] * 1.000001:
-                for row in range(rows):
-                    arena[row, target + kept] = points[row, j]
-                kept += 1
+                xi = points[4, start + begin + i]
+                arena[4, first + new] = xi
+                arena[5, first + new] = points[5, start + begin + i]
+            if begin + i == near:
+                kept_near = kept + np.int64(new)
+            c0[new], c1[new], c2[new], c3[new] = x0[i], x1[i], x2[i], y[i]
+            new += np.uint64(abs(b[i] - middle) < half + xi + reach[i] * 1.000001)
+        kept += np.int64(new)
     scratch.segments[segment + 1, 0] = target
     scratch.segments[segment + 1, 1] = kept
     scratch.segments[segment + 1, 2] = kept if near == n else kept_near
@@ -197,13 +207,14 @@ def plan_bound(size, near, width, reach, geo, threshold, setting):
     price = 2.0 * background / (xi * xi)
     bins = max(4, int(np.ceil(NODES_PER_REACH * xi / reach)))
     typical = 1.3 * reach + 0.5 * xi / bins
-    levels, excess = 0, price * typical * typical / allowed
+    levels, excess = 0, price * typical * min(typical, xi) / allowed
     if excess <= 1.0 or near < MIN_WINDOW_POINTS:
         return levels, bins, excess
     eta = 0.5 * (1.0 - np.cos(geo[11]))
     h = geo[9] + geo[10]
     noise = 1.2 * np.sqrt(2.0 * background / xi) * 0.5 * h * extent
-    cost = size * POINT_COST
+    first_order = size * POINT_COST
+    dearest = first_order * min(max(excess, 1.0), 3.0)
     for grid in range(2, MAX_LEVELS):
         inside = h * extent / 2**grid + eta * extent
         fewest = int(min(16.0, max(4.0, np.ceil(xi / inside))))
@@ -213,14 +224,14 @@ def plan_bound(size, near, width, reach, geo, threshold, setting):
             if leaf < best:
                 best, choice = leaf, m
         count = 4.0**grid * ((width + 2.0 * h * extent) / xi + 5.0) * choice
-        if count * FIELDS > GRID_LIMIT:
-            break
-        expected = (price * best * best + grid * noise) / allowed
         work = near * WINDOW_POINT_COST + (size - near) * POINT_COST + count * BIN_COST
-        # A tighter bound is worth up to what the four children would cost.
-        if expected < excess and (work < cost or (excess > 1.0 and work < 4.0 * size * POINT_COST)):
-            levels, bins, excess, cost = grid, choice, expected, work
-        if excess <= 1.0:
+        if count * FIELDS > GRID_LIMIT or work > dearest:
+            break
+        expected = (price * best * min(best, xi) + grid * noise) / allowed
+        # Enough to prune: worth almost what the four children would cost. Else: only if it is cheap and tighter.
+        if expected <= 1.0 or (expected < excess and work <= 1.2 * first_order):
+            levels, bins, excess = grid, choice, expected
+        if expected <= 1.0:
             break
     return levels, bins, excess
 
@@ -241,17 +252,17 @@ def bound_cell(points, segment, geo, t0, beta, nodes, levels, setting, scratch):
             margin, done = rounding, near
     if done < n:
         m = int(np.round(setting.xi / beta))
-        if not setting.general and nodes > 2 * m and nodes + 9 * m + 14 <= scratch.hist.shape[0]:
-            weight = wide_bound(
+        bins = nodes + 9 * m + 14
+        if not setting.general and (nodes > 2 * m or bins < n) and bins <= scratch.hist.shape[0]:
+            margin += wide_bound(
                 points, start + done, n - done, setting.xi, geo, setting.eps, t0, beta, nodes,
-                scratch.buffers, scratch.hist, scratch.sides, values,
+                scratch.buffers, scratch.hist, scratch.sides, scratch.blunt, scratch.nodes, values,
             )  # fmt: skip
         else:
-            weight = narrow_bound(
+            margin += narrow_bound(
                 points, start + done, n - done, setting.general, setting.xi, geo, setting.eps, t0, beta, nodes,
                 scratch.buffers, scratch.second, scratch.steps, values,
             )  # fmt: skip
-        margin += weight * (setting.eps + setting.xi * 3e-16 * (nodes + 16.0 * n))
     for k in range(nodes):
         values[k] += margin
 

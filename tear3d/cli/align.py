@@ -1,0 +1,130 @@
+"""`tear3d align`: two clouds to a pose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+import tear3d
+from tear3d.cli import options
+from tear3d.cli.outputs import Outputs
+from tear3d.cli.session import Session, announce_compilation, exit_on_errors, finish
+
+_FORMATS = ".ply, .pcd, .las, .laz, .e57, .xyz, .csv, .txt, .npy, .npz, .obj or KITTI's .bin"
+_FEATURES = "Features"
+_REFINE: dict[options.Refine, Literal["gicp", "icp", "plane"] | None] = {
+    options.Refine.gicp: "gicp",
+    options.Refine.icp: "icp",
+    options.Refine.plane: "plane",
+    options.Refine.none: None,
+}
+
+
+def align(
+    context: typer.Context,
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help=f"The cloud to move: {_FORMATS}.")],
+    target: Annotated[Path, typer.Argument(metavar="TARGET", help="The cloud it is moved onto.")],
+    voxel_size: Annotated[
+        float | None,
+        typer.Option(
+            "--voxel-size",
+            "-v",
+            help="Size to which both clouds are thinned, in their units; chosen from the data for "
+            "about ten thousand points each unless given.",
+            show_default=False,
+        ),
+    ] = None,
+    noise_bound: Annotated[
+        float | None,
+        typer.Option(
+            "--noise-bound",
+            "-n",
+            help="How far matched points may be apart; 1.5 voxels unless given.",
+            show_default=False,
+        ),
+    ] = None,
+    refine: Annotated[
+        options.Refine, typer.Option(help="How to refine the pose on the clouds.")
+    ] = options.Refine.gicp,
+    keypoints: Annotated[
+        options.Keypoints | None,
+        typer.Option(
+            help="Match only these points instead of all.", show_default=False, rich_help_panel=_FEATURES
+        ),
+    ] = None,
+    ratio: Annotated[
+        float | None,
+        typer.Option(
+            help="Keep a match only if the second best is so much worse (0 to 1, 0.9 is customary).",
+            show_default=False,
+            rich_help_panel=_FEATURES,
+        ),
+    ] = None,
+    top_k: Annotated[int, typer.Option(min=1, help="Matches per point.", rich_help_panel=_FEATURES)] = 1,
+    mutual: Annotated[
+        bool,
+        typer.Option("--mutual", help="Keep only matches in both directions.", rich_help_panel=_FEATURES),
+    ] = False,
+    time_limit: options.TimeLimit = None,
+    rel_gap: options.RelGap = 1e-3,
+    threads: options.Threads = None,
+    seed: options.SearchSeed = 0,
+    certify: options.Certify = True,
+    out: options.Out = None,
+    report: options.Report = None,
+    pose: options.Pose = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Find the pose that moves one cloud onto another that overlaps it, without a start.
+
+    \b
+    Examples:
+      tear3d align scan1.ply scan2.ply
+      tear3d align scan1.pcd scan2.pcd --out aligned
+      tear3d align a.laz b.laz --voxel-size 0.5 --report report.html
+
+    The clouds are thinned, described (FPFH), matched, registered with a certificate, and refined.
+    """
+    outputs = Outputs(out, report, pose)
+    with exit_on_errors(), Session(context, quiet=quiet, rel_gap=rel_gap) as session:
+        outputs.check([source, target], clouds=True)
+        clouds: list[Any] = []
+        for path in (source, target):
+            with session.step(f"read {path.name}"):
+                clouds.append(tear3d.read_cloud(path))
+        with session.step("fingerprint"):
+            inputs = outputs.describe([source, target])
+        announce_compilation(session)
+        found = tear3d.register_clouds(
+            *clouds,
+            voxel_size=voxel_size,
+            noise_bound=noise_bound,
+            refine=_REFINE[refine],
+            keypoints=None if keypoints is None else "iss",
+            ratio=ratio,
+            top_k=top_k,
+            mutual=mutual,
+            time_limit=time_limit,
+            rel_gap=rel_gap,
+            threads=threads,
+            seed=seed,
+            certify=certify,
+            progress=session.bar,
+        )
+        from tear3d.output import Run
+
+        run = Run(
+            found.result,
+            found.source_matches,
+            found.target_matches,
+            found.to_dict(),
+            title=f"{source.name} onto {target.name}",
+            noise_bound=found.noise_bound,
+            refined=None if found.refinement is None else found.transformation,
+            source_cloud=clouds[0],
+            target_cloud=clouds[1],
+        )
+        finish(session, run, outputs, inputs, as_json=as_json, found=found)

@@ -1,0 +1,107 @@
+"""What a command writes: checked before the work, written after it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tear3d.output import Run
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The options --out, --report and --pose."""
+
+    out: Path | None = None
+    report: Path | None = None
+    pose: Path | None = None
+
+    @property
+    def folder(self) -> Path | None:
+        return self.out if self.out is not None and self.out.suffix.lower() != ".json" else None
+
+    @property
+    def files(self) -> list[Path]:
+        single = self.out if self.folder is None else None
+        return [path for path in (single, self.report, self.pose) if path is not None]
+
+    def check(self, inputs: Sequence[Path], *, clouds: bool = False) -> None:
+        """Refuse what cannot or must not be written before the work, not after it."""
+        from tear3d.errors import InputError
+
+        taken = {_real(path): "one of the inputs" for path in inputs}
+        for path in self.files:
+            check_file(path)
+            if _real(path) in taken:
+                raise InputError(f"{path}: is {taken[_real(path)]}; pass another name")
+            taken[_real(path)] = "the name of another output"
+        if self.folder is None:
+            return
+        from tear3d.output import check_folder
+
+        check_parent(self.folder)
+        check_folder(self.folder)
+        for path in (*inputs, *self.files):
+            if _real(path).is_relative_to(_real(self.folder)):
+                raise InputError(f"{path}: lies in the folder {self.folder}, which --out replaces as a whole")
+        if clouds:
+            from tear3d.io.checks import load_package
+
+            load_package("plyfile", "clouds", "writing PLY files")
+
+    def describe(self, inputs: Sequence[Path]) -> list[dict[str, Any]]:
+        """Name, size and fingerprint of the inputs, if they are going to be recorded."""
+        if self.folder is None:
+            return []
+        from tear3d.output import sha256
+
+        return [{"path": str(path), "bytes": path.stat().st_size, "sha256": sha256(path)} for path in inputs]
+
+    def write(self, run: Run, settings: dict[str, Any], log: str) -> list[str]:
+        """Write everything asked for, and say what."""
+        from tear3d.io.atomic import atomic_write
+        from tear3d.io.poses import write_pose
+        from tear3d.output import to_json, write_folder
+
+        written = [str(path) for path in self.files]
+        for path in self.files:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        if self.report is not None:
+            run.write_report(self.report)
+        if self.pose is not None:
+            write_pose(self.pose, run.transformation)
+        if self.folder is not None:
+            names = write_folder(self.folder, run, settings, log)
+            written.append(f"{self.folder}{os.sep} ({', '.join(names)})")
+        elif self.out is not None:
+            with atomic_write(self.out) as file:
+                file.write(to_json(run.summary).encode())
+        return written
+
+
+def check_file(path: Path) -> None:
+    """Refuse a name that cannot become a file."""
+    from tear3d.errors import InputError
+
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; pass the name of a file")
+    check_parent(path)
+
+
+def check_parent(path: Path) -> None:
+    """Refuse a place where nothing can be created."""
+    from tear3d.errors import InputError
+
+    parent = next(folder for folder in _real(path).parents if folder.exists())
+    if not parent.is_dir():
+        raise InputError(f"{path}: {parent} is not a folder")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise InputError(f"{path}: the folder {parent} is not writable")
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))

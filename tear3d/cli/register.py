@@ -1,0 +1,113 @@
+"""`tear3d register`: a file of pairs to a pose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tear3d.cli import options
+from tear3d.cli.outputs import Outputs
+from tear3d.cli.session import Session, exit_on_errors, finish, solve
+
+if TYPE_CHECKING:
+    from tear3d.io.pairs import Pairs
+
+
+def register(
+    context: typer.Context,
+    pairs: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PAIRS", help="Pairs: .npz (source, target), .npy (N×6), .csv or .txt (6 columns)."
+        ),
+    ],
+    noise_bound: Annotated[
+        float | None,
+        typer.Option(
+            "--noise-bound",
+            "-n",
+            help="Largest distance, in the units of the points, between a right pair's target and its moved "
+            "source. Needed unless the file carries one.",
+            show_default=False,
+        ),
+    ] = None,
+    loss: Annotated[
+        options.Loss,
+        typer.Option(help="tear: truncated absolute residuals; cm: consensus; tls: truncated squares."),
+    ] = options.Loss.tear,
+    bounds: Annotated[
+        options.Bounds, typer.Option(help="sharp: fast bounds; sweep: the paper's, for comparison.")
+    ] = options.Bounds.sharp,
+    time_limit: options.TimeLimit = None,
+    node_limit: options.NodeLimit = None,
+    rel_gap: options.RelGap = 1e-3,
+    threads: options.Threads = None,
+    seed: options.SearchSeed = 0,
+    certify: options.Certify = True,
+    out: options.Out = None,
+    report: options.Report = None,
+    pose: options.Pose = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Find the pose that agrees with the most pairs, and prove that none does better.
+
+    \b
+    Examples:
+      tear3d register pairs.npz
+      tear3d register pairs.csv --noise-bound 0.05 --report report.html
+      tear3d register pairs.npy -n 0.05 --time-limit 60 --json
+
+    A .npz file may carry noise_bound, weights, and the truth to compare with: transformation and inlier_mask.
+    """
+    outputs = Outputs(out, report, pose)
+    with exit_on_errors(), Session(context, quiet=quiet, rel_gap=rel_gap) as session:
+        from tear3d.cli.truth import read_truth
+
+        outputs.check([pairs])
+        with session.step(f"read {pairs.name}"):
+            problem = _read(pairs, noise_bound)
+            truth = read_truth(pairs, len(problem.source))
+        with session.step("fingerprint"):
+            inputs = outputs.describe([pairs])
+        result = solve(
+            session,
+            problem.source,
+            problem.target,
+            noise_bound=problem.noise_bound,
+            weights=problem.weights,
+            loss=loss.value,
+            time_limit=time_limit,
+            node_limit=node_limit,
+            rel_gap=rel_gap,
+            threads=threads,
+            seed=seed,
+            certify=certify,
+            bounds=bounds.value,
+        )
+        from tear3d.output import Run
+
+        run = Run(
+            result,
+            problem.source,
+            problem.target,
+            result.to_dict(),
+            title=pairs.name,
+            noise_bound=problem.noise_bound,
+            truth=None if truth is None else truth.transformation,
+        )
+        finish(session, run, outputs, inputs, as_json=as_json, truth=truth)
+
+
+def _read(path: Path, noise_bound: float | None) -> Pairs:
+    from tear3d.errors import InputError
+    from tear3d.io.pairs import read_pairs
+
+    problem = read_pairs(path)
+    if noise_bound is not None:
+        problem = problem._replace(noise_bound=noise_bound)
+    if problem.noise_bound is None:
+        raise InputError(f"{path} carries no noise bound: pass --noise-bound, in the units of the points")
+    return problem
