@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tear3d.bounds.losses import loss_code
-from tear3d.candidates.consistency import find_pose
+from tear3d.candidates.consistency import COMPARABLE, find_pose
 from tear3d.local import refine_pose
 from tear3d.objective import full_objective, inlier_mask, residuals
 from tear3d.result import Certificate, FloatArray, Result, StageCertificate, Status
@@ -105,6 +105,8 @@ def _certified_rows(run: Run, best: Best) -> tuple[tuple[StageCertificate, ...],
             stages = tuple(done)
         if supported or run.limits.exceeded() is not None:
             return stages, supported
+        if _level(run.problem, best) > SIGNIFICANT:
+            break
         log.info("row %d does not agree with the best pose, tearing off another", attempt + 1)
     return stages, False
 
@@ -151,7 +153,9 @@ def _two_rows(run: Run, best: Best, frame: FloatArray) -> tuple[RowSolution, Row
         shift = _peak(band.coordinate(p, w, third), band.w, p.typical_bound)
         pose = frame.T @ np.array([first.r, second.r, third])
         translation = frame.T @ np.array([first.t, second.t, shift])
-        best.offer(*refine_pose(p.x, p.y, p.xi, p.w, pose, translation, run.loss))
+        found = Best(*refine_pose(p.x, p.y, p.xi, p.w, pose, translation, run.loss))
+        if _better(p, found, best):
+            best.offer(found.rotation, found.translation, found.saving)
     run.timed("refinement", started)
     return first, second
 
@@ -163,6 +167,17 @@ def _peak(b: FloatArray, w: FloatArray, width: float) -> float:
     ends = np.searchsorted(b, b + 2.0 * width, side="right")
     first = int(np.argmax(total[ends] - total[:-1]))
     return float(0.5 * (b[first] + b[ends[first] - 1]))
+
+
+def _better(p: Centred, found: Best, best: Best) -> bool:
+    """More saved; among comparable savings only if not more likely by chance, which many-to-one matches can be."""
+    if found.saving <= best.saving:
+        return False
+    return COMPARABLE * found.saving > best.saving or _level(p, found) <= _level(p, best)
+
+
+def _level(p: Centred, best: Best) -> float:
+    return significance(p.x, p.y, best.rotation, best.translation, p.xi)
 
 
 def _agrees(p: Centred, best: Best, frame: FloatArray, first: RowSolution, second: RowSolution) -> bool:
@@ -177,7 +192,7 @@ def _agrees(p: Centred, best: Best, frame: FloatArray, first: RowSolution, secon
 
 def _package(pairs: Pairs, run: Run, best: Best, stages: tuple[StageCertificate, ...], supported: bool) -> Result:
     p, started = run.problem, time.perf_counter()
-    level = significance(p.x, p.y, best.rotation, best.translation, p.xi)
+    level = _level(p, best)
     mask = inlier_mask(p.x, p.y, best.rotation, best.translation, p.xi)
     inside = residuals(p.x[mask], p.y[mask], best.rotation, best.translation)
     transformation = np.eye(4)

@@ -15,7 +15,8 @@ from tear3d.search.rows import RowSolution, solve_arc_sweep, solve_row_sweep
 from tear3d.search.sharp import needs_double, solve_sharp
 from tear3d.validation import Options, Pairs
 
-COPY_LIMIT = 1_000_000
+COPY_LIMIT = 200_000
+CHUNK = 500_000
 DOUBLE_LIMIT = 50_000
 """Problems up to this size are searched in float64, larger ones in float32 if that does not cost the certificate."""
 FAR_OFF = 1e3
@@ -68,8 +69,13 @@ class Centred:
 
     def band(self, u: FloatArray, row: RowSolution, loss: int) -> Band:
         """The pairs that the first row leaves over, with what is left of their thresholds."""
-        everything = Band(np.arange(0), self.xi, self.w)
-        return everything._cut(self.y @ u - self.x @ row.r - row.t, loss)
+        parts = []
+        for begin in range(0, len(self.x), CHUNK):
+            part = slice(begin, min(begin + CHUNK, len(self.x)))
+            index = np.arange(part.start, part.stop)
+            xi, w = (values if values.size == 1 else values[part] for values in (self.xi, self.w))
+            parts.append(Band(index, xi, w)._cut(self.y[part] @ u - self.x[part] @ row.r - row.t, loss))
+        return Band(*(np.concatenate([getattr(p, name) for p in parts]) for name in ("index", "xi", "w")))
 
 
 @dataclass(frozen=True)
@@ -86,8 +92,7 @@ class Band:
         keep = np.flatnonzero(z <= self.xi)
         xi = np.broadcast_to(self.xi, z.shape)[keep]
         left = xi - z[keep] if loss == TEAR else np.sqrt(np.maximum(0.0, xi**2 - z[keep] ** 2))
-        index = self.index[keep] if len(self.index) else keep
-        return Band(index, left, np.ascontiguousarray(np.broadcast_to(self.w, z.shape)[keep]))
+        return Band(self.index[keep], left, np.ascontiguousarray(np.broadcast_to(self.w, z.shape)[keep]))
 
     def coordinate(self, p: Centred, axis: FloatArray, r: FloatArray) -> FloatArray:
         return p.y[self.index] @ axis - p.x[self.index] @ r

@@ -11,9 +11,10 @@ from typing import get_args
 import numpy as np
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
 import tear3d
-from tear3d.cli import session
+from tear3d.cli import app, session
 from tear3d.cli.options import Cloud, Kind
 from tear3d.cli.picture import braille
 from tear3d.cli.progress import SearchBar
@@ -21,10 +22,51 @@ from tear3d.cli.render import _matrix
 from tear3d.errors import InputError
 from tear3d.io.pairs import read_pairs, write_pairs
 from tear3d.io.poses import read_pose
+from tear3d.result import Certificate, Result, StageCertificate
 from tear3d.rowsolver import DOUBLE_LIMIT
 from tear3d.search.limits import Progress
 from tear3d.synthetic import OutlierKind, make_problem
-from tests.cli_case import FakeSolver, run
+
+
+class FakeSolver:
+    """Stands in for `tear3d.register`: knows the answer, remembers how it was called."""
+
+    def __init__(self, transformation=None, status="optimal"):
+        self.transformation = np.eye(4) if transformation is None else transformation
+        self.status = status
+        self.calls = []
+
+    def __call__(self, source, target, *, noise_bound, progress=None, **options):
+        self.calls.append({"source": source, "target": target, "noise_bound": noise_bound, **options})
+        closed = self.status == "optimal"
+        bound, end = (10.005, "gap") if closed else (13.0, "time_limit")
+        stages = tuple(
+            StageCertificate(name, 90.0, 100.0 - bound, 10.0, bound, 1234, closed, end)
+            for name in ("row 1", "row 2")
+        )
+        for stage in stages if progress is not None else ():
+            progress(Progress(stage.name, stage.saving, float("inf"), 1, 0.1))
+            progress(Progress(stage.name, stage.saving, stage.saving_bound, stage.cells, 0.2))
+        pose = self.transformation
+        residuals = np.linalg.norm(target - source @ pose[:3, :3].T - pose[:3, 3], axis=1)
+        mask = residuals <= noise_bound
+        return Result(
+            transformation=pose,
+            inlier_mask=mask,
+            inlier_rmse=float(np.sqrt(np.mean(residuals[mask] ** 2))) if mask.any() else float("nan"),
+            objective=90.0,
+            status=self.status,
+            message="from the fake",
+            certificate=Certificate(() if self.status == "uncertified" else stages),
+            significance=-87.3,
+            seconds={"row 1": 0.61, "row 2": 0.004},
+        )
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
 
 
 @pytest.fixture

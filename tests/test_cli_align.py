@@ -10,8 +10,8 @@ from tear3d.io.pairs import read_pairs
 from tear3d.io.poses import read_pose
 from tear3d.refine import RefineResult
 from tests.bumpy import apply, bumpy_cloud, pose
-from tests.cli_case import FakeSolver, run
 from tests.real_data import clouds_dir
+from tests.test_cli import FakeSolver, run
 
 FOUND = pose([0.4, -1.2, 2.0], [3.0, 1.0, -2.0])
 REFINED = pose([0.401, -1.2, 2.0], [3.0, 1.001, -2.0])

@@ -8,10 +8,11 @@ import pytest
 import tear3d
 from tear3d import output
 from tear3d.cli import session
+from tear3d.errors import InputError
 from tear3d.io.pairs import write_pairs
 from tear3d.io.poses import read_pose
 from tear3d.synthetic import make_problem
-from tests.cli_case import FakeSolver, run
+from tests.test_cli import FakeSolver, run
 
 FILES = ["inliers.txt", "pose.txt", "report.html", "result.json", "run.log", "settings.json"]
 
@@ -151,3 +152,37 @@ def test_demo_and_folder(solver, place):
     run("demo", "--pairs", 300, "--out", place / "run", "--quiet")
     assert listing(place / "run") == FILES
     assert json.loads((place / "run" / "settings.json").read_text())["inputs"] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "function"),
+    [
+        ({}, "aligned_clouds"),
+        ({"kind": "residuals"}, "residual_histogram"),
+        ({"kind": "search"}, "search_progress"),
+        ({"kind": "cells", "stage": 1}, "sphere_cells"),
+    ],
+)
+def test_plot_calls_the_function_of_its_kind(monkeypatch, options, function):
+    from tear3d.report import plots
+
+    problem = make_problem(50, 0.5)
+    result = FakeSolver()(problem.source, problem.target, noise_bound=problem.noise_bound)
+    calls = []
+    monkeypatch.setattr(plots, function, lambda *args, **kwargs: calls.append((args, kwargs)) or "figure")
+    assert result.plot(problem.source, problem.target, **options) == "figure"
+    ((about, *pairs), kwargs) = calls[0]
+    assert about is result
+    assert len(pairs) == (2 if function in ("aligned_clouds", "residual_histogram") else 0)
+    assert kwargs == {name: value for name, value in options.items() if name != "kind"}
+
+
+def test_plot_draws_and_says_what_it_needs():
+    pytest.importorskip("plotly")
+    problem = make_problem(50, 0.5)
+    result = FakeSolver()(problem.source, problem.target, noise_bound=problem.noise_bound)
+    assert len(result.plot(problem.source, problem.target).data) == 4
+    with pytest.raises(InputError, match="needs the pairs"):
+        result.plot(kind="residuals")
+    with pytest.raises(InputError, match="expected 'clouds'"):
+        result.plot(kind="pie")

@@ -55,3 +55,5 @@ def demo(
             truth=problem.transformation,
         )
         finish(session, run, outputs, [], as_json=as_json, truth=problem)
+        if show and outputs == Outputs():
+            typer.echo("next: tear3d demo --report demo.html, and open that page in a browser")

@@ -1,8 +1,8 @@
 """One row of the rotation and its shift by the sharp bounds (first order and windows) in compiled subtrees.
 
-The top-level cells are bounded first, which gives an honest bound early; then the subtree of each survivor is searched
-from the same incumbent, batch by batch. What a subtree finds depends on nothing but its batch, so the result is the same
-for any number of threads.
+The top-level cells are bounded first, which gives an honest bound early; then the subtrees of the survivors are searched,
+the most promising few from the given incumbent, the others from the best that those found. So the result is the same for
+any number of threads.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ TOP_LEVEL = 2
 """6·4² cells of the sphere to start with."""
 TOP_ARCS = 5
 """2⁵ arcs of the circle to start with."""
-BATCH = 16
+FIRST_BATCH = 16
+"""Subtrees searched from the first incumbent; all others start from what these found."""
 SLICE = 8_000_000
 """Point visits between two looks at the clock."""
 TRACE = 256
@@ -107,12 +108,14 @@ class _Search:
         else:
             face, _, i, j, _ = task.cells[0].tolist()
             kernel.cell_geometry(face, level, i >> shift, j >> shift, geo)
-        t0, t1 = task.ranges[0, :2].tolist()
-        scratch.widths[1] = np.inf
+        top = task.count[kernel.TOP]
+        t0, t1 = float(task.ranges[:top, 0].min()), float(task.ranges[:top, 1].max())
+        start, length = self.row.stretch(t0, t1)
+        scratch.segments[0] = start, length, min(length, self.row.near)
         if self._active_share(geo, t0, t1) * self.row.points.shape[1] < min(0.9 * scratch.arena.shape[1], 0.5 * self.row.points.shape[1]) and (
             kernel.copy_active(self.row.points, 0, geo, t0, t1, self.setting, scratch)
         ):
-            task.cells[: task.count[kernel.TOP], 4] = 1
+            task.cells[:top, 4] = 1
             reach = self.row.radius * max(geo[9], geo[10])
             scratch.widths[1] = t1 - t0 + 2.0 * (self.row.xi + reach)
         self.slice(task, scratch, 2**62)
@@ -126,12 +129,13 @@ class _Search:
         reach = geo[9] * reach[0] + geo[10] * reach[1] + self.row.xi
         return float(np.mean((b > t0 - reach) & (b < t1 + reach)))
 
-    def run(self, pool: ThreadPoolExecutor, scratches: list[kernel.Scratch], step, tasks: list[kernel.Task]) -> None:
-        """`step(task, scratch)` for all tasks, in batches with a common incumbent."""
+    def run(self, pool: ThreadPoolExecutor, scratches: list[kernel.Scratch], step, tasks: list[kernel.Task], first: int) -> None:
+        """`step(task, scratch)` for all tasks: the `first` ones, then the others from the best incumbent of those."""
         free = list(scratches)
         finished = 0
-        for begin in range(0, len(tasks), BATCH):
-            batch = tasks[begin : begin + BATCH]
+        for batch in (tasks[:first], tasks[first:]):
+            if not batch or self.limits.exceeded() is not None:
+                continue
             for task in batch:
                 task.state[kernel.SAVING] = max(task.state[kernel.SAVING], self.saving)
 
@@ -155,9 +159,7 @@ class _Search:
                 self.limits.cancel()
                 wait(pending)
             self.merge(batch)
-            self.report(min(1.0, (begin + len(batch)) / len(tasks)))
-            if self.limits.exceeded() is not None:
-                return
+            self.report(finished / len(tasks))
 
     def solve(self, roots: list[tuple[int, int, int, int]]) -> None:
         self.add_roots(roots)
@@ -167,11 +169,11 @@ class _Search:
         arena = 3 * size + kernel.BLOCK if size < 200_000 else size if size < 4_000_000 else size // 4
         scratches = [kernel.make_scratch(self.row.points, self.row.near, arena) for _ in range(threads)]
         with ThreadPoolExecutor(threads) as pool:
-            self.run(pool, scratches, lambda task, scratch: self.slice(task, scratch, 1), self.tasks)
+            self.run(pool, scratches, lambda task, scratch: self.slice(task, scratch, 1), self.tasks, 0)
             alive = [task for task in self.tasks if task.count[kernel.TOP] > 0]
             alive.sort(key=lambda task: -task.ranges[0, 2])
             if self.limits.exceeded() is None:
-                self.run(pool, scratches, self.resume, alive)
+                self.run(pool, scratches, self.resume, alive, FIRST_BATCH)
         if any(task.count[kernel.TOP] > 0 for task in self.tasks):
             self.ended_by = self.limits.exceeded() or "interrupted"
 

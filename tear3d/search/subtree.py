@@ -229,7 +229,7 @@ def plan_bound(size, near, width, reach, geo, threshold, setting):
             break
         expected = (price * best * min(best, xi) + grid * noise) / allowed
         # Enough to prune: worth almost what the four children would cost. Else: only if it is cheap and tighter.
-        if expected <= 1.0 or (expected < excess and work <= 1.2 * first_order):
+        if expected <= 1.0 or (expected < excess and work <= 0.8 * first_order):
             levels, bins, excess = grid, choice, expected
         if expected <= 1.0:
             break
