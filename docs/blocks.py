@@ -3,8 +3,8 @@
 - ```python blocks of a page run one after the other in one namespace, inside an empty folder.
 - ```shell blocks hold `tear3d …` lines, run through the command line in the same folder. A line may end in a
   comment, `# exit code 3`.
-- A ```text block with nothing between it and a block that runs is what that block prints. Words must agree; numbers
-  and times may differ. Any other ```text block is for reading only.
+- A ```text block with nothing between it and a block that runs is what that block prints. Words must agree;
+  numbers and times may differ. Any other ```text block is for reading only.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def outputs(page: Path) -> Iterator[tuple[Block, str, Block | None]]:
     found = blocks(text)
     namespace: dict[str, Any] = {"__name__": "__main__"}
     with tempfile.TemporaryDirectory() as folder, _inside(folder):
-        for block, after in zip(found, [*found[1:], None], strict=True):
+        for block, after in zip(found, [*found[1:], None], strict=False):
             if block.language not in ("python", "shell"):
                 continue
             printed = _python(block, namespace, page) if block.language == "python" else _shell(block, page)
@@ -74,7 +74,7 @@ def refresh(page: Path) -> None:
     for _, printed, shown in reversed(list(outputs(page))):
         if shown is not None:
             text = text[: shown.start] + printed.rstrip() + "\n" + text[shown.end :]
-    page.write_text(re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE), encoding="utf-8")
+    page.write_text(re.sub(r"[ \t\u202f]+$", "", text, flags=re.MULTILINE), encoding="utf-8")
 
 
 def _between(text: str, block: Block, after: Block) -> str:
@@ -109,7 +109,9 @@ def _shell(block: Block, page: Path) -> str:
         result = CliRunner(env={"COLUMNS": "80"}).invoke(app, words[1:], prog_name="tear3d")
         wanted = _EXIT.search(line)
         if result.exit_code != (int(wanted[1]) if wanted else 0):
-            raise RuntimeError(f"{page.name}: {line!r} left with {result.exit_code}: {result.output}") from result.exception
+            raise RuntimeError(
+                f"{page.name}: {line!r} left with {result.exit_code}: {result.output}"
+            ) from result.exception
         printed.append(result.stdout if result.exit_code != 2 else result.stderr)
     return "".join(printed)
 
@@ -126,4 +128,6 @@ def _inside(folder: str) -> Iterator[None]:
 
 if __name__ == "__main__":
     for chosen in [Path(name).resolve() for name in sys.argv[1:]] or pages():
+        for _ in outputs(chosen):  # once before, so that the times shown are not those of compiling
+            pass
         refresh(chosen)

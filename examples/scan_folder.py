@@ -44,7 +44,8 @@ def chain(paths: list[Path]) -> tuple[list[np.ndarray], np.ndarray]:
     for path in paths[1:]:
         scan = read_cloud(path)
         found = tear3d.register_clouds(scan, previous, voxel_size=voxel_size)
-        print(f"{path.name}: {found.result.status}, {found.result.num_inliers} of {len(found.pairs)} matches agree")
+        agree = f"{found.result.num_inliers} of {len(found.pairs)} matches agree"
+        print(f"{path.name}: {found.result.status}, {agree}")
         if not found.success:
             sys.exit(f"{path.name} cannot be told to overlap the scan before it: the chain is broken")
         poses.append(poses[-1] @ found.transformation)

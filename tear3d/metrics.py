@@ -83,9 +83,7 @@ def precision_recall_f1(mask: ArrayLike, true_mask: ArrayLike) -> MaskScores:
     """
     found, true = np.asarray(mask, dtype=bool), np.asarray(true_mask, dtype=bool)
     if found.ndim != 1 or found.shape != true.shape:
-        raise InputError(
-            f"mask has shape {found.shape} and true_mask {true.shape}: pass two masks of the same length"
-        )
+        raise InputError(f"mask has shape {found.shape} and true_mask {true.shape}: pass two masks of the same length")
     hits = np.count_nonzero(found & true)
     num_found, num_true = np.count_nonzero(found), np.count_nonzero(true)
     return MaskScores(
@@ -150,9 +148,7 @@ def _translations(value: ArrayLike, name: str) -> NDArray[np.float64]:
     if array.shape[-2:] == (4, 4):
         return cast(NDArray[np.float64], array[..., :3, 3])
     if array.ndim == 0 or array.shape[-1] != 3:
-        raise InputError(
-            f"{name} has shape {array.shape}: pass 4×4 transformations or translations of length 3"
-        )
+        raise InputError(f"{name} has shape {array.shape}: pass 4×4 transformations or translations of length 3")
     return array
 
 

@@ -64,9 +64,7 @@ def squared_residuals(x, y, rotation, t, out):
     for i in range(x.shape[0]):
         square = 0.0
         for k in range(3):
-            e = y[i, k] - (
-                rotation[k, 0] * x[i, 0] + rotation[k, 1] * x[i, 1] + rotation[k, 2] * x[i, 2] + t[k]
-            )
+            e = y[i, k] - (rotation[k, 0] * x[i, 0] + rotation[k, 1] * x[i, 1] + rotation[k, 2] * x[i, 2] + t[k])
             square += e * e
         out[i] = square
 
@@ -77,9 +75,7 @@ def _within(x, y, rotation, t, xi, factor, out):
     for i in range(x.shape[0]):
         square = 0.0
         for k in range(3):
-            e = y[i, k] - (
-                rotation[k, 0] * x[i, 0] + rotation[k, 1] * x[i, 1] + rotation[k, 2] * x[i, 2] + t[k]
-            )
+            e = y[i, k] - (rotation[k, 0] * x[i, 0] + rotation[k, 1] * x[i, 1] + rotation[k, 2] * x[i, 2] + t[k])
             square += e * e
         bound = factor * xi[i * xi_step]
         out[i] = square <= bound * bound
@@ -129,7 +125,5 @@ def residuals(x, y, rotation, t) -> FloatArray:
 def inlier_mask(x, y, rotation, t, xi, factor: float = 1.0) -> NDArray[np.bool_]:
     """Pairs whose Euclidean residual is at most `factor`·ξ."""
     out = np.empty(len(x), dtype=np.bool_)
-    _within(
-        np.ascontiguousarray(x), np.ascontiguousarray(y), *as_pose(rotation, t), per_pair(xi), factor, out
-    )
+    _within(np.ascontiguousarray(x), np.ascontiguousarray(y), *as_pose(rotation, t), per_pair(xi), factor, out)
     return out

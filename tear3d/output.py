@@ -125,9 +125,7 @@ def check_folder(path: str | os.PathLike[str]) -> None:
     foreign = sorted(present - _written_by_us(folder))
     if foreign:
         more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
-        raise InputError(
-            f"{path}: holds {foreign[0]}{more}, not written by tear3d; pass a new or empty folder"
-        )
+        raise InputError(f"{path}: holds {foreign[0]}{more}, not written by tear3d; pass a new or empty folder")
 
 
 def sha256(path: str | os.PathLike[str]) -> str:

@@ -217,7 +217,10 @@ def _package(pairs: Pairs, run: Run, best: Best, stages: tuple[StageCertificate,
 
 def _status(run: Run, certificate: Certificate, supported: bool, level: float, inliers: int) -> tuple[Status, str]:
     if level > SIGNIFICANT:
-        return "no_consensus", f"a consensus of {inliers} pairs is not distinguishable from chance (log10 NFA {level:.1f})"
+        return (
+            "no_consensus",
+            f"a consensus of {inliers} pairs is not distinguishable from chance (log10 NFA {level:.1f})",
+        )
     ended = run.limits.exceeded()
     if not run.options.certify:
         return "uncertified", "the best candidate; nothing was proven (certify=False)"
@@ -230,7 +233,8 @@ def _status(run: Run, certificate: Certificate, supported: bool, level: float, i
     if ended == "interrupted":
         return "interrupted", "interrupted; the gap says what was proven until then"
     if certificate.closed:
-        return "uncertified", "the pose has the best full objective found, but no single row's optimum confirms it"
+        return (
+            "uncertified",
+            "the pose has the best full objective found, but no single row's optimum confirms it",
+        )
     return "uncertified", "the gap could not be closed at the resolution of the numbers"
-
-

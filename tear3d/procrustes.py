@@ -9,9 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 FloatArray = NDArray[np.float64]
 
 
-def procrustes(
-    source: ArrayLike, target: ArrayLike, weights: ArrayLike | None = None
-) -> tuple[FloatArray, FloatArray]:
+def procrustes(source: ArrayLike, target: ArrayLike, weights: ArrayLike | None = None) -> tuple[FloatArray, FloatArray]:
     """Rotation R and translation t that minimise Σ w·‖target − R·source − t‖².
 
     Parameters

@@ -102,7 +102,12 @@ class Band:
 
 
 def solve_first_row(
-    p: Centred, u: FloatArray, incumbent: tuple[FloatArray, float], loss: int, options: Options, limits: Limits
+    p: Centred,
+    u: FloatArray,
+    incumbent: tuple[FloatArray, float],
+    loss: int,
+    options: Options,
+    limits: Limits,
 ) -> RowSolution:
     """The first tear-off, along u: y·u ≈ r·x + t over all unit r and all t."""
     if loss == TEAR and options.bounds == "sharp":

@@ -79,9 +79,7 @@ def teapot(n: int, seed: int | np.random.Generator = 0) -> FloatArray:
     return points
 
 
-def ellipsoid(
-    n: int, axes: Sequence[float] = (1.0, 0.7, 0.4), seed: int | np.random.Generator = 0
-) -> FloatArray:
+def ellipsoid(n: int, axes: Sequence[float] = (1.0, 0.7, 0.4), seed: int | np.random.Generator = 0) -> FloatArray:
     """Points of an ellipsoid centred at the origin, uniform by area.
 
     Parameters

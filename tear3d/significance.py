@@ -50,11 +50,7 @@ def log10_binomial_tail(k: int, n: int, p: float) -> float:
     if k <= n * p:
         return 0.0  # at least about one half
     log_term = (
-        math.lgamma(n + 1)
-        - math.lgamma(k + 1)
-        - math.lgamma(n - k + 1)
-        + k * math.log(p)
-        + (n - k) * math.log1p(-p)
+        math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) + k * math.log(p) + (n - k) * math.log1p(-p)
     )
     odds = p / (1.0 - p)
     total = term = 1.0
@@ -108,9 +104,7 @@ def _repaired_hits(x, y, rotation, t, xi, shifts):
                 j -= n
             square = 0.0
             for k in range(3):
-                e = y[j, k] - (
-                    rotation[k, 0] * x[i, 0] + rotation[k, 1] * x[i, 1] + rotation[k, 2] * x[i, 2] + t[k]
-                )
+                e = y[j, k] - (rotation[k, 0] * x[i, 0] + rotation[k, 1] * x[i, 1] + rotation[k, 2] * x[i, 2] + t[k])
                 square += e * e
             bound = xi[i * xi_step]
             bound *= bound

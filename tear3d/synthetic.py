@@ -231,9 +231,7 @@ def _rotation(rotation: ArrayLike) -> FloatArray:
     if matrix.shape != (3, 3):
         raise InputError(f"rotation has shape {matrix.shape}: pass a 3×3 matrix")
     if not np.allclose(matrix @ matrix.T, np.eye(3), atol=1e-6) or np.linalg.det(matrix) < 0:
-        raise InputError(
-            "rotation is not a rotation matrix: its rows must be orthonormal, its determinant +1"
-        )
+        raise InputError("rotation is not a rotation matrix: its rows must be orthonormal, its determinant +1")
     return matrix
 
 

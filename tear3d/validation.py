@@ -50,7 +50,7 @@ class Options:
         return {key: value for key, value in vars(self).items() if key not in ("progress", "threads")}
 
 
-def check_pairs(source: object, target: object, noise_bound: object, weights: object) -> Pairs:
+def check_pairs(source: Any, target: Any, noise_bound: Any, weights: Any) -> Pairs:
     """The pairs as float64 arrays, or an InputError that says what is wrong and what is expected."""
     x, y = as_points(source, "source"), as_points(target, "target")
     if len(x) != len(y):
@@ -71,7 +71,9 @@ def check_pairs(source: object, target: object, noise_bound: object, weights: ob
         xi = xi[:1]
     usable = np.broadcast_to((xi > 0.0) & (w > 0.0), len(x))
     if np.count_nonzero(usable) < 3:
-        raise InputError(f"only {np.count_nonzero(usable)} pairs have a positive weight and noise bound: expected at least 3")
+        raise InputError(
+            f"only {np.count_nonzero(usable)} pairs have a positive weight and noise bound: expected at least 3"
+        )
     alive = x if usable.all() else x[usable]
     _check_spread(alive, "source")
     _check_spread(y if usable.all() else y[usable], "target")
@@ -137,7 +139,9 @@ def _per_pair(values: Any, name: str, n: int) -> FloatArray:
     if not np.all(np.isfinite(array)):
         raise InputError(f"{name} has NaN or infinite entries")
     if np.any(array < 0.0):
-        raise InputError(f"{name} has negative entries (the first at {int(np.argmax(array < 0.0))}): expected 0 or more")
+        raise InputError(
+            f"{name} has negative entries (the first at {int(np.argmax(array < 0.0))}): expected 0 or more"
+        )
     return np.ascontiguousarray(array)
 
 

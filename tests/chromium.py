@@ -95,14 +95,10 @@ class Chromium:
             self.problems.append(params["entry"]["text"])
         elif method == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning"):
             self.problems.append(str([arg.get("value") for arg in params["args"]]))
-        elif method == "Network.requestWillBeSent" and not params["request"]["url"].startswith(
-            ("file:", "data:")
-        ):
+        elif method == "Network.requestWillBeSent" and not params["request"]["url"].startswith(("file:", "data:")):
             self.problems.append(f"request to {params['request']['url']}")
 
-    def open(
-        self, path: Path, width: int = 1280, height: int = 900, dark: bool = False, ratio: float = 1.0
-    ) -> None:
+    def open(self, path: Path, width: int = 1280, height: int = 900, dark: bool = False, ratio: float = 1.0) -> None:
         self.problems.clear()
         self.call(
             "Emulation.setDeviceMetricsOverride",

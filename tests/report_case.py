@@ -113,8 +113,6 @@ def make_result(problem: Problem, status: str = "optimal", gap: float = 0.00093,
     return Result(**(fields | changes))
 
 
-def make_case(
-    n: int = 4000, outliers: float = 0.9, cloud: Any = None, **changes: Any
-) -> tuple[Problem, Result]:
+def make_case(n: int = 4000, outliers: float = 0.9, cloud: Any = None, **changes: Any) -> tuple[Problem, Result]:
     problem = make_problem(n, outliers, cloud=torus(n) if cloud is None else cloud, seed=3)
     return problem, make_result(problem, **changes)

@@ -22,6 +22,7 @@ from tear3d.cli.render import _matrix
 from tear3d.errors import InputError
 from tear3d.io.pairs import read_pairs, write_pairs
 from tear3d.io.poses import read_pose
+from tear3d.metrics import rotation_error
 from tear3d.result import Certificate, Result, StageCertificate
 from tear3d.rowsolver import DOUBLE_LIMIT
 from tear3d.search.limits import Progress
@@ -41,8 +42,7 @@ class FakeSolver:
         closed = self.status == "optimal"
         bound, end = (10.005, "gap") if closed else (13.0, "time_limit")
         stages = tuple(
-            StageCertificate(name, 90.0, 100.0 - bound, 10.0, bound, 1234, closed, end)
-            for name in ("row 1", "row 2")
+            StageCertificate(name, 90.0, 100.0 - bound, 10.0, bound, 1234, closed, end) for name in ("row 1", "row 2")
         )
         for stage in stages if progress is not None else ():
             progress(Progress(stage.name, stage.saving, float("inf"), 1, 0.1))
@@ -346,6 +346,17 @@ def test_the_pose_is_readable_at_every_scale():
         lines = _matrix(pose).splitlines()
         assert lines[0].endswith(shown)
         assert len({len(line) for line in lines}) == 1
+
+
+def test_a_real_run_from_synth_to_report(tmp_path):
+    run("synth", tmp_path / "p.npz", "--pairs", 1000, "--outliers", 0.8, "--seed", 2)
+    output = run("register", tmp_path / "p.npz", "--out", tmp_path / "run").stdout
+    assert "proven optimal" in output
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
+    with np.load(tmp_path / "p.npz") as file:
+        assert rotation_error(np.array(result["transformation"]), file["transformation"]) < 1.0
+    assert "candidate saves" in (tmp_path / "run" / "run.log").read_text()
+    assert run("register", tmp_path / "p.npz", "--time-limit", 0, "--quiet", code=3).output == ""
 
 
 def test_progress_bar_shows_stage_gap_and_cells_and_fills_as_the_gap_closes():

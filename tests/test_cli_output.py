@@ -116,9 +116,7 @@ def test_nothing_half_written_survives_a_crash(solver, pairs_file, place, monkey
     assert {name: (place / "old" / name).read_bytes() for name in FILES} == before
 
 
-def test_the_old_folder_comes_back_when_the_new_one_cannot_take_its_name(
-    solver, pairs_file, place, monkeypatch
-):
+def test_the_old_folder_comes_back_when_the_new_one_cannot_take_its_name(solver, pairs_file, place, monkeypatch):
     run("register", pairs_file, "--out", place / "run", "--quiet")
     before = (place / "run" / "run.log").read_text()
     rename = Path.rename

@@ -179,7 +179,4 @@ def test_the_whole_way_on_real_clouds(name):
     assert 5_000 < len(found.source_points) < 20_000
     assert found.result.fitness > 0.08
     assert found.success
-    assert (
-        np.linalg.norm(apply(found.transformation, source) - apply(truth, source), axis=1).mean()
-        < found.voxel_size
-    )
+    assert np.linalg.norm(apply(found.transformation, source) - apply(truth, source), axis=1).mean() < found.voxel_size

@@ -1,4 +1,4 @@
-"""Every code block of the README and the documentation runs, prints what the page shows, and the site builds."""
+"""Every code block of the README and the docs runs and prints what the page shows, and the site builds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,11 @@ def test_blocks_run_and_print_what_the_page_shows(page):
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
 def test_every_block_says_whether_it_runs(page):
-    unknown = {block.language for block in blocks(page.read_text(encoding="utf-8"))} - {"python", "shell", "text"}
+    unknown = {block.language for block in blocks(page.read_text(encoding="utf-8"))} - {
+        "python",
+        "shell",
+        "text",
+    }
     assert not unknown, f"{page.name}: mark blocks that cannot run as text, not {unknown}"
 
 
@@ -39,9 +43,11 @@ def test_a_wrong_output_is_noticed(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("```python\nprint('found', 3)\n```\n\n```text\nlost 3\n```\n")
     ((_, printed, shown),) = outputs(page)
+    assert shown is not None
     assert not same_words(printed, shown.code)
     refresh(page)
     ((_, printed, shown),) = outputs(page)
+    assert shown is not None
     assert shown.code == "found 3\n"
     assert same_words(printed, "found 4\n")
 
@@ -49,7 +55,16 @@ def test_a_wrong_output_is_noticed(tmp_path):
 def test_site_builds_without_warnings(tmp_path):
     pytest.importorskip("mkdocs", reason="pip install 'tear3d[docs]' to build the site")
     pytest.importorskip("mkdocstrings")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
+    command = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--strict",
+        "--quiet",
+        "--site-dir",
+        str(tmp_path / "site"),
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     loaded = re.compile(r"<(?:script|link|img)[^>]+(?:src|href)=\"?(https?://[^\"\s>]+)")
@@ -61,7 +76,13 @@ def test_site_builds_without_warnings(tmp_path):
 @pytest.mark.parametrize("level", [1, 3, 5])
 def test_bounds_in_the_figures_are_bounds(level):
     from docs.figures.bounds import typical_cell
-    from docs.figures.cell_bounds import best_in_cell, first_order_bound, point_bound, row_problem, window_bound
+    from docs.figures.cell_bounds import (
+        best_in_cell,
+        first_order_bound,
+        point_bound,
+        row_problem,
+        window_bound,
+    )
 
     problem = row_problem(3000, 0.9)
     cell = typical_cell(problem, level)

@@ -28,9 +28,7 @@ def naive_fpfh(points, normals, radius, max_nn):
     for i, near in enumerate(neighbours):
         for j in near:
             angles = naive_angles(points[i], normals[i], points[j], normals[j])
-            for part, (angle, low, high) in enumerate(
-                zip(angles, (-np.pi, -1, -1), (np.pi, 1, 1), strict=True)
-            ):
+            for part, (angle, low, high) in enumerate(zip(angles, (-np.pi, -1, -1), (np.pi, 1, 1), strict=True)):
                 simple[i, 11 * part + min(10, int(11 * (angle - low) / (high - low)))] += 100.0 / len(near)
     full = simple.copy()
     for i, near in enumerate(neighbours):
@@ -96,9 +94,7 @@ def test_equals_open3d():
     search = open3d.geometry.KDTreeSearchParamHybrid
     cloud.estimate_normals(search(0.15, 30))
     normals = np.asarray(cloud.normals)
-    assert np.allclose(
-        np.abs(np.einsum("ij,ij->i", normals, estimate_normals(points, radius=0.15))), 1.0, atol=1e-6
-    )
+    assert np.allclose(np.abs(np.einsum("ij,ij->i", normals, estimate_normals(points, radius=0.15))), 1.0, atol=1e-6)
     theirs = open3d.pipelines.registration.compute_fpfh_feature(cloud, search(0.3, 100)).data.T
     difference = np.abs(fpfh(points, normals, 0.3) - theirs).max(axis=1)
     # An angle on the border of two bins may fall on either side.

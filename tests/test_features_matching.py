@@ -47,9 +47,7 @@ def test_nearest_across_tiles_and_far_from_zero():
 
 def test_threads_do_not_change_a_bit():
     source, target = random_descriptors(0, 1500, 33), random_descriptors(1, 1500, 33)
-    for one, three in zip(
-        nearest(source, target, 2, threads=1), nearest(source, target, 2, threads=3), strict=True
-    ):
+    for one, three in zip(nearest(source, target, 2, threads=1), nearest(source, target, 2, threads=3), strict=True):
         assert np.array_equal(one, three)
 
 

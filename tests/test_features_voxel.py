@@ -38,9 +38,7 @@ def test_utm_coordinates_lose_nothing():
     points = np.round(bumpy_cloud(5000, 1) * 1024) / 1024
     offset = np.array([500_000.0, 5_400_000.0, 300.0])
     assert np.array_equal(offset + points - offset, points)
-    assert (
-        np.abs(voxel_downsample(points + offset, 0.1) - offset - voxel_downsample(points, 0.1)).max() < 2e-9
-    )
+    assert np.abs(voxel_downsample(points + offset, 0.1) - offset - voxel_downsample(points, 0.1)).max() < 2e-9
 
 
 def test_empty_cloud():

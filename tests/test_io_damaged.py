@@ -37,9 +37,7 @@ def ply_bytes(encoding: str, count: object, body: bytes = b"", extra: str = "") 
     return f"ply\nformat {encoding} 1.0\n{extra}element vertex {count}\n{xyz}end_header\n".encode() + body
 
 
-def pcd_bytes(
-    points: object, data: str, body: bytes = b"", width: object = None, count: str = "1 1 1"
-) -> bytes:
+def pcd_bytes(points: object, data: str, body: bytes = b"", width: object = None, count: str = "1 1 1") -> bytes:
     return (
         f"VERSION .7\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nCOUNT {count}\nWIDTH {width or points}\n"
         f"HEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS {points}\nDATA {data}\n"

@@ -46,11 +46,7 @@ RECTANGLES = [
     (6.0, 2 * PI, PI - 0.1, PI),
     (3.0, 3.3, 1.5, 1.6),
     (1.0, 1.0, 0.7, 0.7),
-    *[
-        (k * PI / 2, (k + 1) * PI / 2, b, b + PI / 4)
-        for k in range(4)
-        for b in (0.0, PI / 4, PI / 2, 3 * PI / 4)
-    ],
+    *[(k * PI / 2, (k + 1) * PI / 2, b, b + PI / 4) for k in range(4) for b in (0.0, PI / 4, PI / 2, 3 * PI / 4)],
 ]
 
 
@@ -93,9 +89,7 @@ def test_deep_cells_hold_their_vertices_and_centre(depth):
         )
 
 
-@pytest.mark.parametrize(
-    "arc", [(0, 2 * PI), (0, PI), (1, 1 + 1.5 * PI), (2, 2.5), (5.5, 6.2), (1, 1), (PI, 2 * PI)]
-)
+@pytest.mark.parametrize("arc", [(0, 2 * PI), (0, PI), (1, 1 + 1.5 * PI), (2, 2.5), (5.5, 6.2), (1, 1), (PI, 2 * PI)])
 def test_arc_ranges(arc):
     for r1 in (np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0]), np.array([0.3, -0.5, 0.8])):
         u, v = orthogonal_basis(r1)

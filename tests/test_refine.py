@@ -50,9 +50,7 @@ def test_scale_and_offset_do_not_matter(clouds, scale, offset):
 def test_fitness_and_rmse_are_what_they_say(clouds):
     source, target = clouds
     found = refine_icp(source[:3000], target[:200], TRUTH, voxel_size=1e-6, max_distance=0.02)
-    nearest = np.linalg.norm(apply(found.transformation, source[:3000])[:, None] - target[:200], axis=2).min(
-        axis=1
-    )
+    nearest = np.linalg.norm(apply(found.transformation, source[:3000])[:, None] - target[:200], axis=2).min(axis=1)
     near = nearest[nearest < 0.02]
     assert found.fitness == pytest.approx(len(near) / 3000)
     assert found.rmse == pytest.approx(np.sqrt(np.mean(near**2)))

@@ -18,9 +18,7 @@ def embedded(page: str) -> dict:
 
 def test_the_page_is_self_contained_and_says_what_was_found(tmp_path):
     problem, result = make_case()
-    path = write_report(
-        tmp_path / "out.html", result, problem.source, problem.target, truth=problem.transformation
-    )
+    path = write_report(tmp_path / "out.html", result, problem.source, problem.target, truth=problem.transformation)
     page = path.read_text(encoding="utf-8")
     assert path == tmp_path / "out.html"
     assert list(tmp_path.iterdir()) == [path], "no temporary file is left"
@@ -38,9 +36,7 @@ def test_the_page_is_self_contained_and_says_what_was_found(tmp_path):
     copied = re.search(r'id="pose-text" class="hidden">(.*?)</pre>', page, re.S).group(1)
     np.testing.assert_array_equal(np.loadtxt(copied.splitlines()), result.transformation)
     repeat = json.loads(
-        re.search(r'id="settings-json" class="hidden">(.*?)</pre>', page, re.S)
-        .group(1)
-        .replace("&quot;", '"')
+        re.search(r'id="settings-json" class="hidden">(.*?)</pre>', page, re.S).group(1).replace("&quot;", '"')
     )
     assert repeat["settings"]["rel_gap"] == 1e-3
     assert repeat["versions"]["numpy"] == np.__version__
@@ -103,9 +99,7 @@ def test_clouds_and_a_refined_pose(tmp_path):
 def test_a_noise_bound_per_pair(tmp_path):
     problem, result = make_case(300, 0.5)
     bounds = np.linspace(0.01, 0.1, 300)
-    page = write_report(
-        tmp_path / "x.html", result, problem.source, problem.target, noise_bound=bounds
-    ).read_text()
+    page = write_report(tmp_path / "x.html", result, problem.source, problem.target, noise_bound=bounds).read_text()
     assert "residual divided by" in page
     assert "noise bound per pair" in page
 

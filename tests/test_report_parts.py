@@ -161,9 +161,7 @@ def test_cells_of_the_search_are_found_again(cell):
     for axis in {0, 1, 2} - {face}:
         angle = np.arctan2(snapped[0, axis], abs(snapped[0, face]))
         corners = np.arctan2(vertices[:, axis], np.abs(vertices[:, face]))
-        np.testing.assert_allclose(
-            [corners.min(), corners.max()], [angle - half[0], angle + half[0]], atol=1e-9
-        )
+        np.testing.assert_allclose([corners.min(), corners.max()], [angle - half[0], angle + half[0]], atol=1e-9)
 
 
 def test_spheres_and_circles_are_told_apart():

@@ -137,9 +137,7 @@ def test_an_incumbent_is_kept_and_saves_cells():
     again = solve_row_sweep(x, y[:, 0], 0.0554, 1.0, rel_gap=0.05, incumbent=(3 * plain.r, plain.t))
     assert again.saving >= plain.saving * (1 - 1e-12)
     assert again.cells <= plain.cells
-    nothing = solve_row_sweep(
-        x, y[:, 0], 0.0554, 1.0, limits=Limits(time_limit=0.0), incumbent=(plain.r, plain.t)
-    )
+    nothing = solve_row_sweep(x, y[:, 0], 0.0554, 1.0, limits=Limits(time_limit=0.0), incumbent=(plain.r, plain.t))
     assert nothing.saving >= plain.saving * (1 - 1e-12)
     assert (nothing.ended_by, nothing.cells, nothing.closed) == ("time_limit", 0, False)
     assert nothing.saving_bound == pytest.approx(200 * 0.0554)

@@ -15,7 +15,8 @@ from tear3d.search.sphere import cell_geometry, cell_vertices
 from tests import naive
 
 CLOUDS = ("gaussian", "surface", "line", "clusters", "far", "duplicates", "rim", "few")
-GROUPS = 3_000_000
+GROUPS = 5_000_000
+BOUNDS = ("windows", "first", "sweep")
 
 
 def cloud(kind, n, rng):
@@ -92,15 +93,21 @@ def setting_of(row, cell):
 
 
 @functools.cache
-def grid_of_groups():
-    return np.zeros(GROUPS, np.float32)
+def work_space(rows, dtype):
+    """One work space for all problems of a kind, with a grid of groups large enough for every test."""
+    scratch = subtree.make_scratch(np.empty((rows, 1), dtype), 0, 1)
+    return scratch._replace(groups=np.zeros(GROUPS, np.float32))
+
+
+def is_clean(row):
+    return not work_space(len(row.points), row.points.dtype).groups.any()
 
 
 def bounds_at(row, cell, t0, beta, nodes, levels):
     """The bound at the nodes t0 + kβ, by windows with 2^levels groups a side or, for 0, by first order."""
-    scratch = subtree.make_scratch(row.points, row.near, 1)._replace(groups=grid_of_groups())
-    with_levels = (cell.geometry, t0, beta, nodes, levels, setting_of(row, cell), scratch)
-    subtree.bound_cell(row.points, 0, *with_levels)
+    scratch = work_space(len(row.points), row.points.dtype)
+    scratch.segments[0] = 0, row.points.shape[1], row.near
+    subtree.bound_cell(row.points, 0, cell.geometry, t0, beta, nodes, levels, setting_of(row, cell), scratch)
     return scratch.values[:nodes].copy()
 
 
@@ -148,14 +155,14 @@ def random_case(rng, kind, level, circle, general):
     wrong = rng.random(n) < rng.choice([0.0, 0.6])
     y[wrong] = rng.normal(0.0, 1.67, np.count_nonzero(wrong))
     xi, w = np.array([threshold]), np.ones(1)
-    if general:
+    if general and n > 1:
         xi = threshold * np.exp(rng.normal(0.0, 0.7, n)) * (rng.random(n) > 0.1)
         w = rng.uniform(0.0, 3.0, n) * (rng.random(n) > 0.1)
         if not np.any(xi * w > 0.0):
             xi[0] = w[0] = threshold
     bins = int(rng.integers(4, 20))
     nodes = int(rng.integers(1, 40))
-    beta = (threshold if not general else float(np.median(xi[xi > 0.0]))) / bins
+    beta = float(np.median(xi[xi > 0.0])) / bins
     centre = float(np.median(y - x @ cell.geometry[:3]))
     low = centre + threshold * rng.normal() - rng.random() * nodes * beta
     return cell, x * scale, y * scale, xi * scale, w, low * scale, beta * scale, nodes
@@ -166,7 +173,7 @@ def random_case(rng, kind, level, circle, general):
 def test_no_pose_in_a_cell_saves_more_than_its_bounds(kind, double):
     rng = np.random.default_rng([CLOUDS.index(kind), double])
     by_windows = windows = 0
-    for trial in range(200):
+    for trial in range(130):
         level, circle, general = trial % 15, trial % 3 == 0, trial % 4 == 0
         cell, x, y, xi, w, low, beta, nodes = random_case(rng, kind, level, circle, general)
         best = worst_savings(rng, cell, x, y, xi, w, low, beta, nodes)
@@ -178,9 +185,9 @@ def test_no_pose_in_a_cell_saves_more_than_its_bounds(kind, double):
         for levels in (2, 3, 4, 5) if not general and row.near else ():
             values = bounds_at(row, cell, low + 0.5 * beta, beta, nodes, levels)
             assert np.all(values >= best), f"windows, {levels} levels: {label}"
-            assert not grid_of_groups().any(), f"windows left their grid dirty, {levels} levels: {label}"
             windows += 1
             by_windows += not np.array_equal(values, first)
+        assert general or is_clean(row), f"windows left their grid dirty: {label}"
     assert by_windows > 0.5 * windows
 
 
@@ -218,10 +225,32 @@ def test_windows_see_the_last_bins(levels):
                     row = pack(x, y, np.array([xi]), np.ones(1), True)
                     values = bounds_at(row, cell, 0.0, xi / bins, nodes, levels)
                     assert values[-1] >= savings_at(x, y, xi, 1.0, r, np.array([t]))[0, 0]
-                    assert not grid_of_groups().any()
+                    assert is_clean(row)
 
 
-@settings(max_examples=150, deadline=None)
+def test_a_huge_threshold_survives_single_precision():
+    """A pair that may be off by far more than the cloud's size, as one sets to say "this one is useless"."""
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        cell = Cell(rng, 10, False)
+        x, w, xi = rng.normal(size=(10, 3)), rng.random(10), np.full(10, 0.3)
+        xi[0] = 1e6 * rng.random()
+        y = x @ cell.geometry[:3] + 0.1 * rng.normal(size=10)
+        bound = bounds_at(pack(x, y, xi, w, False), cell, 0.0, 0.3 / 8, 1, 0)[0]
+        assert bound >= savings_at(x, y, xi, w, cell.geometry[None, :3], np.zeros(1))[0, 0]
+
+
+def test_a_crowd_in_one_bin_leaves_nothing_behind():
+    """Thousands of equal pairs, then thousands of nodes: what their kinks leave over must not add up below 0."""
+    cell = Cell(np.random.default_rng(1), 14, False)
+    for n in (1000, 20_000):
+        for offset in (0.3, 0.7, 0.9):
+            xi, w = np.full(n, 0.04), np.full(n, 0.7)
+            row = pack(np.full((n, 3), 1e-9), np.full(n, 0.01 * offset), xi, w, True)
+            assert bounds_at(row, cell, 0.0, 0.01, 4000, 0).min() >= 0.0
+
+
+@settings(max_examples=100, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(CLOUDS), st.integers(1, 12), st.booleans())
 def test_first_order_equals_its_direct_sum(seed, kind, level, general):
     rng = np.random.default_rng(seed)
@@ -234,8 +263,11 @@ def test_first_order_equals_its_direct_sum(seed, kind, level, general):
         for k in range(nodes)
     ]
     scale = float(np.sum(everyone[0] * everyone[1]))
+    # The sums of equal thresholds are float32; their margin, part of the bound, grows with n².
+    margin = 2e-6 * float(np.sum(everyone[1] * np.linalg.norm(x, axis=1)))  # the reach is rounded up by 1e-6
+    margin += 0.0 if general else 1e-6 * len(y) * scale
     assert np.all(values >= np.array(exact) - 1e-12 * scale)
-    assert np.all(values <= np.array(exact) + 1e-5 * scale)
+    assert np.all(values <= np.array(exact) + 1e-5 * scale + margin)
 
 
 @settings(max_examples=60, deadline=None)
@@ -247,32 +279,29 @@ def test_wide_and_narrow_agree(seed, kind, level):
     nodes = 2 * round(float(xi[0]) / beta) + 20
     wide = bounds_at(pack(x, y, xi, w, True), cell, low, beta, nodes, 0)
     narrow = bounds_at(pack(x, y, np.full(len(y), xi[0]), np.ones(len(y)), True), cell, low, beta, nodes, 0)
-    # The sums of the wide way are float32; its margin, part of the bound, is proportional to n².
     np.testing.assert_allclose(wide, narrow, rtol=0, atol=1e-6 * len(y) ** 2 * float(xi[0]))
     assert np.all(wide >= narrow - 1e-9 * len(y) * float(xi[0]))
 
 
 def test_windows_beat_first_order_beat_sweep_on_a_smooth_background(capsys):
     rng = np.random.default_rng(5)
-    n, xi = 100_000, 0.0554
-    x = cloud("surface", n, rng)
-    y = rng.normal(0.0, 1.67, n)
-    row = pack(x, y, np.array([xi]), np.ones(1), True)
-    truth = savings_at(x[:, :], y, xi, 1.0, np.array([[1.0, 0.0, 0.0]]), np.linspace(-0.2, 0.2, 20)).max()
-    lines = []
-    for level in (3, 4, 5):
+    n, xi = 400_000, 0.0554
+    x, y = cloud("surface", n, rng), rng.normal(0.0, 1.67, n)
+    row = pack(x, y, np.array([xi]), np.ones(1), False)
+    for level in (4, 5):
         cell = Cell(np.random.default_rng(level), level, False)
         beta = xi / 8
-        nodes = int(2.0 / beta)
-        first = bounds_at(row, cell, -1.0, beta, nodes, 0).max()
-        windows = min(bounds_at(row, cell, -1.0, beta, nodes, levels).max() for levels in (3, 4))
+        centre = cell.geometry[None, :3]
+        truth = savings_at(x, y, xi, 1.0, centre, np.linspace(-0.2, 0.2, 9)).max()
+        first = bounds_at(row, cell, -0.5, beta, int(1.0 / beta), 0).max()
+        windows = min(bounds_at(row, cell, -0.5, beta, int(1.0 / beta), levels).max() for levels in (4, 5))
         sweep = cell.sweep(x, y, np.full(n, xi), np.ones(n))
-        lines.append(f"level {level}: windows {windows:.0f}, first order {first:.0f}, sweep {sweep:.0f}")
+        with capsys.disabled():
+            excess = [f"{name} {value / truth - 1.0:.1%}" for name, value in locals().items() if name in BOUNDS]
+            print(f"\nlevel {level}: above the centre's saving by " + ", ".join(excess))
         assert truth <= windows < first < sweep
-        assert windows < truth + 0.6 * (first - truth)
-        assert first < truth + 0.8 * (sweep - truth)
-    with capsys.disabled():
-        print(f"\nbest saving at one direction {truth:.0f}; " + "; ".join(lines))
+        assert windows - truth < 0.7 * (first - truth)
+        assert first - truth < 0.8 * (sweep - truth)
 
 
 def test_the_first_order_inequality():
@@ -301,12 +330,12 @@ def test_copied_points_save_all_that_can_be_saved(kind):
         part = scratch.arena[:, start : start + kept]
         shrunk += kept < size
         directions, shifts = cell.directions(rng.random((30, 2))), np.linspace(low, high, 15)
-        thresholds = (row.points[4], part[4]) if general else (row.xi, row.xi)
-        weights = (row.points[5], part[5]) if general else (1.0, 1.0)
+        thresholds = (row.points[4], part[4]) if row.general else (row.xi, row.xi)
+        weights = (row.points[5], part[5]) if row.general else (1.0, 1.0)
         everything = savings_at(row.points[:3].T, row.points[3], thresholds[0], weights[0], directions, shifts)
         copied = savings_at(part[:3].T, part[3], thresholds[1], weights[1], directions, shifts)
         np.testing.assert_allclose(copied, everything, rtol=1e-12, atol=1e-12 * row.total)
-        assert near == np.count_nonzero(np.linalg.norm(part[:3], axis=0) <= row.extent) or general
+        assert row.general or near == np.count_nonzero(np.linalg.norm(part[:3], axis=0) <= row.extent)
         assert np.all(np.linalg.norm(part[:3, :near], axis=0) <= row.extent)
     assert shrunk > 10
 

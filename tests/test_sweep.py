@@ -23,9 +23,7 @@ OFFSET = st.sampled_from([0.0, 1.0, -1e6, 1e6 + 0.3])
 def problems(draw, point=FREE):
     values = st.one_of(LATTICE, point)
     rows = draw(
-        st.lists(
-            st.tuples(values, st.one_of(st.just(0.0), st.floats(0, 1)), XI, WEIGHT), min_size=1, max_size=7
-        )
+        st.lists(st.tuples(values, st.one_of(st.just(0.0), st.floats(0, 1)), XI, WEIGHT), min_size=1, max_size=7)
     )
     copies = draw(st.integers(1, 2))
     lo, width, xi, w = (np.array(column) for column in zip(*rows * copies, strict=True))

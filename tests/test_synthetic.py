@@ -110,9 +110,7 @@ def test_plane_outliers_are_flat_on_both_sides():
     assert np.linalg.svd(problem.source[~outlier], compute_uv=False)[2] > 1.0
 
 
-@pytest.mark.parametrize(
-    "cloud", ["teapot", "ellipsoid", np.random.default_rng(0).normal(size=(50, 3)) * 9 + 100]
-)
+@pytest.mark.parametrize("cloud", ["teapot", "ellipsoid", np.random.default_rng(0).normal(size=(50, 3)) * 9 + 100])
 def test_shapes_are_resized_into_the_unit_cube_with_one_scale(cloud):
     source = make_problem(2000, 0.5, cloud=cloud).source
     np.testing.assert_allclose(source.min(axis=0), 0.0, atol=1e-12)

@@ -1,7 +1,7 @@
 """What a cell of row directions can save at most: three bounds, straight from their formulas.
 
-The library computes the same bounds with exact sums on bins and a rounding margin; here they are written for reading.
-Notation as on the page "How it works": b = y − r·x, s(z) = max(0, ξ − |z|), r = κc + d inside the cell.
+The library computes the same bounds with exact sums on bins and a rounding margin; here they are written for
+reading. Notation of the page "How it works": b = y − r·x, s(z) = max(0, ξ − |z|), r = κc + d inside the cell.
 """
 
 from __future__ import annotations
@@ -107,7 +107,9 @@ def window_bound(p: RowProblem, cell: CubeCell, shifts: Array, levels: int = 4) 
     extent = float(np.abs(m.p).max()) * (1 + 1e-9)
     windows = [int(np.ceil(m.h.sum() * extent / 2**k / beta)) for k in range(1, levels + 1)]
     pad = sum(windows)
-    nodes = np.concatenate([shifts[0] - beta * np.arange(pad, 0, -1), shifts, shifts[-1] + beta * np.arange(1, pad + 1)])
+    nodes = np.concatenate(
+        [shifts[0] - beta * np.arange(pad, 0, -1), shifts, shifts[-1] + beta * np.arange(1, pad + 1)]
+    )
     table = _group_bounds(p, m, nodes, beta, extent, 2**levels)
     for window in reversed(windows):
         length = table.shape[-1] - 2 * window
@@ -131,7 +133,12 @@ def _group_bounds(p: RowProblem, m: _Moves, nodes: Array, beta: float, extent: f
         sign = np.where(np.abs(z) < p.xi, np.sign(z), 0.0)
         own = np.maximum(0.0, p.xi - np.abs(z)) + np.maximum(0.0, e - np.abs(np.abs(z) - p.xi))
         out[:, k] = np.bincount(g, own, side * side)
-        terms = ((0.5 * beta, 1.0), (m.h[0], deviation[0, near]), (m.h[1], deviation[1, near]), (m.eta, m.q[near]))
+        terms = (
+            (0.5 * beta, 1.0),
+            (m.h[0], deviation[0, near]),
+            (m.h[1], deviation[1, near]),
+            (m.eta, m.q[near]),
+        )
         for factor, weights in terms:
             out[:, k] += factor * np.abs(np.bincount(g, sign * weights, side * side))
     return out.reshape(side, side, -1)

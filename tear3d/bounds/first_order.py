@@ -16,8 +16,6 @@ import numpy as np
 from numba import njit
 
 BLOCK = 1024
-# Fields of the geometry vector of a cell (search/sphere.py): c, e1, e2, h1, h2, theta.
-H1, H2, THETA = 9, 10, 11
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -195,10 +193,9 @@ def narrow_bound(points, origin, n, general, xi, geo, eps, t0, beta, nodes, buff
                 continue
             active += w
             if e >= x_i:
-                _kink(u - e - x_i, w, last, second, start)
-                _kink(u - e, -w, last, second, start)
-                _kink(u + e, -w, last, second, start)
-                _kink(u + e + x_i, w, last, second, start)
+                for side in (-1.0, 1.0):
+                    _kink(u + side * (e + x_i), w, last, second, start)
+                    _kink(u + side * e, -w, last, second, start)
             elif a >= half and abs(a - x_i) >= half + e:
                 if a < x_i:
                     s = w if u > half else -w
@@ -209,16 +206,14 @@ def narrow_bound(points, origin, n, general, xi, geo, eps, t0, beta, nodes, buff
                     start[4] += s * p2[i]
                     start[5] += s * q[i]
             else:
-                _kink(u - x_i - e, w, last, second, start)
-                _kink(u - x_i, -w, last, second, start)
-                _kink(u - x_i + e, w, last, second, start)
+                for side in (-1.0, 1.0):
+                    edge = u + side * x_i
+                    _kink(edge - e, w, last, second, start)
+                    _kink(edge, -w, last, second, start)
+                    _kink(edge + e, w, last, second, start)
+                    _turn(edge, 1.0, last, w, p1[i], p2[i], q[i], steps, start)
                 _kink(u, -2.0 * w, last, second, start)
-                _kink(u + x_i - e, w, last, second, start)
-                _kink(u + x_i, -w, last, second, start)
-                _kink(u + x_i + e, w, last, second, start)
-                _turn(u - x_i, 1.0, last, w, p1[i], p2[i], q[i], steps, start)
                 _turn(u, -2.0, last, w, p1[i], p2[i], q[i], steps, start)
-                _turn(u + x_i, 1.0, last, w, p1[i], p2[i], q[i], steps, start)
     value, slope = start[0], start[1]
     g0, g1, g2, g3 = start[2], start[3], start[4], start[5]
     h1, h2 = geo[9], geo[10]

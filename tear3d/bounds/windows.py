@@ -5,7 +5,7 @@ one by δ = d·p_g; that shift is bounded by sliding maxima along t, from the fi
 is the first-order bound (first_order.py) with p − p_g in place of p.
 
 A node k of the root stands for all t within β/2 of it. Going down a level moves t by at most D; the sliding maximum covers W whole
-bins of that and the rest, σ ← max(0, σ + D − Wβ), is carried down and added to the reach of the leaves.
+bins of that and the rest, σ ← max(0, σ + D − Wβ), is carried down and added to what a node of a leaf stands for.
 """
 
 from __future__ import annotations
@@ -94,11 +94,11 @@ def _deposit(points, origin, n, geo, kappa0, groups, extent, base, inverse, stri
 def _count(number, chunk, chunks):
     """Add the points of every `chunk` bins (all lanes) to chunks; returns Σ (points in a bin)²."""
     squares = 0.0
-    for c in range(len(number) // (LANES * chunk)):
+    for c in range(-(-len(number) // (LANES * chunk))):
         part = number[LANES * chunk * c : LANES * chunk * (c + 1)]
         n0, n1, n2, n3 = 0.0, 0.0, 0.0, 0.0
         s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-        for j in range(LANES // 4 * chunk):
+        for j in range(len(part) // 4):
             a0, a1, a2, a3 = part[4 * j], part[4 * j + 1], part[4 * j + 2], part[4 * j + 3]
             n0 += a0
             n1 += a1
@@ -114,7 +114,7 @@ def _count(number, chunk, chunks):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _leaves(h, m, e, h1, h2, eta, beta, count, row, work):
+def _leaves(h, m, e, h1, h2, eta, rest, beta, count, row, work):
     """First-order bounds of the 16 groups of a block at `count` nodes into row[node][lane].
 
     Node k is bin k + 3(m + e). All loops run from 0 over flat views and sums[k + LANES] depends on sums[k] only, so that
@@ -149,7 +149,7 @@ def _leaves(h, m, e, h1, h2, eta, beta, count, row, work):
     # The linear term: the sums of sign·(1, p1, p2, q) step at b ± ξ and b.
     for field in range(4):
         source = number if field == 0 else h[(field + 1) * length : (field + 2) * length]
-        factor = 0.5 * beta if field == 0 else h1 if field == 1 else h2 if field == 2 else eta
+        factor = 0.5 * beta + rest if field == 0 else h1 if field == 1 else h2 if field == 2 else eta
         here, up, down = source[LANES * reach :], source[LANES * (reach + m) :], source[LANES * e :]
         for k in range(before):
             sums[k + LANES] = sums[k] + ((np.float64(up[k]) + down[k]) - 2.0 * here[k])
@@ -182,7 +182,9 @@ def _slide(row, other, length, width, lanes):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def window_bound(points, origin, n, xi, geo, eps, extent, levels, t0, beta, nodes, buffers, index, hist, work, rows, out):
+def window_bound(
+    points, origin, n, xi, geo, eps, extent, levels, t0, beta, nodes, buffers, index, hist, work, rows, out
+):
     """Add to out[k] an upper bound of the saving for all r of the cell and all t within β/2 of node t0 + kβ, k < nodes.
 
     All points lie within `extent` of the origin, have weight 1 and ξ = mβ; 2^levels groups a side. `hist` is all zero
@@ -207,7 +209,23 @@ def window_bound(points, origin, n, xi, geo, eps, extent, levels, t0, beta, node
     if FIELDS * groups * groups * stride > hist.shape[0] or LANES * stride > min(work.shape[1], rows.shape[1]):
         return -1.0
     base = t0 - (slack + 3 * reach) * beta
-    _deposit(points, origin, n, geo, kappa0, groups, extent, base, 1.0 / beta, stride, 2 * reach, 4 * reach + count - 1, index, buffers, hist)
+    _deposit(
+        points,
+        origin,
+        n,
+        geo,
+        kappa0,
+        groups,
+        extent,
+        base,
+        1.0 / beta,
+        stride,
+        2 * reach,
+        4 * reach + count - 1,
+        index,
+        buffers,
+        hist,
+    )
     chunks = np.zeros(stride // reach + 1)
     squares = 0.0
     for level in range(levels - 1):
@@ -225,7 +243,7 @@ def window_bound(points, origin, n, xi, geo, eps, extent, levels, t0, beta, node
         length = count
         if crowd > 0.0:
             squares += crowd
-            _leaves(h, m, e, h1, h2, eta, beta, count, leaves, work)
+            _leaves(h, m, e, h1, h2, eta, sigma, beta, count, leaves, work)
             h[:] = 0.0
             row, other = leaves, spare
             for lanes, level in ((16, levels - 1), (4, levels - 2)):

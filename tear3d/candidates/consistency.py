@@ -100,9 +100,7 @@ def _checked(x, y, xi, w) -> tuple[FloatArray, FloatArray]:
     bounds, weights = per_pair(xi), per_pair(w)
     for name, values in (("xi", bounds), ("w", weights)):
         if len(values) not in (1, len(x)):
-            raise InputError(
-                f"{name} has {len(values)} values: expected one, or one for each of {len(x)} pairs"
-            )
+            raise InputError(f"{name} has {len(values)} values: expected one, or one for each of {len(x)} pairs")
     return bounds, weights
 
 

@@ -138,9 +138,7 @@ def _fit(near, use, m, pose):
                 c[k // 3, k % 3] += (near[3 + k // 3, j] - mean[3 + k // 3]) * (near[k % 3, j] - mean[k % 3])
     rotation_from_covariance(c, pose)
     for k in range(3):
-        pose[9 + k] = mean[3 + k] - (
-            pose[3 * k] * mean[0] + pose[3 * k + 1] * mean[1] + pose[3 * k + 2] * mean[2]
-        )
+        pose[9 + k] = mean[3 + k] - (pose[3 * k] * mean[0] + pose[3 * k + 1] * mean[1] + pose[3 * k + 2] * mean[2])
     return True
 
 
@@ -154,10 +152,7 @@ def _mark(near, m, pose, loss, factor, use):
         absolute = 0.0
         for k in range(3):
             e = near[3 + k, j] - (
-                pose[3 * k] * near[0, j]
-                + pose[3 * k + 1] * near[1, j]
-                + pose[3 * k + 2] * near[2, j]
-                + pose[9 + k]
+                pose[3 * k] * near[0, j] + pose[3 * k + 1] * near[1, j] + pose[3 * k + 2] * near[2, j] + pose[9 + k]
             )
             square += e * e
             absolute += abs(e)

@@ -45,14 +45,10 @@ def align(
             show_default=False,
         ),
     ] = None,
-    refine: Annotated[
-        options.Refine, typer.Option(help="How to refine the pose on the clouds.")
-    ] = options.Refine.gicp,
+    refine: Annotated[options.Refine, typer.Option(help="How to refine the pose on the clouds.")] = options.Refine.gicp,
     keypoints: Annotated[
         options.Keypoints | None,
-        typer.Option(
-            help="Match only these points instead of all.", show_default=False, rich_help_panel=_FEATURES
-        ),
+        typer.Option(help="Match only these points instead of all.", show_default=False, rich_help_panel=_FEATURES),
     ] = None,
     ratio: Annotated[
         float | None,

@@ -58,33 +58,23 @@ TimeLimit = Annotated[
 ]
 NodeLimit = Annotated[
     int | None,
-    typer.Option(
-        min=1, help="Stop after this many cells, keep the best.", show_default=False, rich_help_panel=_SEARCH
-    ),
+    typer.Option(min=1, help="Stop after this many cells, keep the best.", show_default=False, rich_help_panel=_SEARCH),
 ]
 RelGap = Annotated[
     float,
-    typer.Option(
-        min=0.0, max=1.0, help="Proven when no pose saves this share more.", rich_help_panel=_SEARCH
-    ),
+    typer.Option(min=0.0, max=1.0, help="Proven when no pose saves this share more.", rich_help_panel=_SEARCH),
 ]
 Threads = Annotated[
     int | None,
-    typer.Option(
-        min=1, help="Number of threads; all unless given.", show_default=False, rich_help_panel=_SEARCH
-    ),
+    typer.Option(min=1, help="Number of threads; all unless given.", show_default=False, rich_help_panel=_SEARCH),
 ]
 SearchSeed = Annotated[
     int,
-    typer.Option(
-        "--seed", min=0, help="Of the order in which candidates are tried.", rich_help_panel=_SEARCH
-    ),
+    typer.Option("--seed", min=0, help="Of the order in which candidates are tried.", rich_help_panel=_SEARCH),
 ]
 Certify = Annotated[
     bool,
-    typer.Option(
-        "--certify/--no-certify", help="Prove the result optimal, or only find it.", rich_help_panel=_SEARCH
-    ),
+    typer.Option("--certify/--no-certify", help="Prove the result optimal, or only find it.", rich_help_panel=_SEARCH),
 ]
 
 Out = Annotated[

@@ -19,9 +19,7 @@ def register(
     context: typer.Context,
     pairs: Annotated[
         Path,
-        typer.Argument(
-            metavar="PAIRS", help="Pairs: .npz (source, target), .npy (N×6), .csv or .txt (6 columns)."
-        ),
+        typer.Argument(metavar="PAIRS", help="Pairs: .npz (source, target), .npy (N×6), .csv or .txt (6 columns)."),
     ],
     noise_bound: Annotated[
         float | None,

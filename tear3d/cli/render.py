@@ -79,9 +79,7 @@ def print_demo_picture(problem: Problem, result: Result, console: Console | None
         ("all matches, as given", braille(given[:4000], spread[0], spread[1], *_PICTURE)),
         ("those that agree, moved back", braille(upright[:, [0, 2]], low, high, *_PICTURE)),
     )
-    console.print(
-        Columns([Panel(Text(art), title=title, box=box.ROUNDED, style="dim") for title, art in pictures])
-    )
+    console.print(Columns([Panel(Text(art), title=title, box=box.ROUNDED, style="dim") for title, art in pictures]))
 
 
 def _figures(run: Run, truth: Truth | Problem | None, found: CloudResult | None) -> Padding:
@@ -152,9 +150,7 @@ def _clouds(run: Run, found: CloudResult) -> Iterator[tuple[str, str]]:
         f"{100 * refinement.fitness:.1f} % of the source within {words.number(refinement.max_distance, 3)} "
         f"of the target, rmse {words.number(refinement.rmse, 3)}",
     )
-    moved = [
-        found.source_points @ T[:3, :3].T + T[:3, 3] for T in (run.result.transformation, run.transformation)
-    ]
+    moved = [found.source_points @ T[:3, :3].T + T[:3, 3] for T in (run.result.transformation, run.transformation)]
     shift = float(np.linalg.norm(moved[1] - moved[0], axis=1).mean())
     if shift == 0.0:
         yield "refinement", "found nothing better: this is the pose of the matches"

@@ -18,12 +18,8 @@ def synth(
     ],
     pairs: Annotated[int, typer.Option(min=1, help="Number of pairs.")] = 10_000,
     outliers: options.Outliers = 0.95,
-    cloud: Annotated[
-        options.Cloud, typer.Option(help="Where the source points come from.")
-    ] = options.Cloud.gaussian,
-    kind: Annotated[
-        options.Kind, typer.Option(help="What the wrong pairs look like.")
-    ] = options.Kind.gaussian,
+    cloud: Annotated[options.Cloud, typer.Option(help="Where the source points come from.")] = options.Cloud.gaussian,
+    kind: Annotated[options.Kind, typer.Option(help="What the wrong pairs look like.")] = options.Kind.gaussian,
     noise: Annotated[float, typer.Option(min=0.0, help="Standard deviation of right pairs' noise.")] = 0.01,
     seed: options.Seed = 0,
 ) -> None:
@@ -41,9 +37,7 @@ def synth(
         from tear3d.synthetic import make_problem
 
         check_file(out)
-        problem = make_problem(
-            pairs, outliers, cloud=cloud.value, outliers=kind.value, noise=noise, seed=seed
-        )
+        problem = make_problem(pairs, outliers, cloud=cloud.value, outliers=kind.value, noise=noise, seed=seed)
         carried: dict[str, Any] = {}
         bound = f" --noise-bound {problem.noise_bound:.6g}"
         if out.suffix.lower() == ".npz":

@@ -93,9 +93,7 @@ def write_cloud(path: str | os.PathLike[str], points: ArrayLike) -> None:
     path = Path(path)
     name = WRITERS.get(path.suffix.lower())
     if name is None:
-        raise InputError(
-            f"{path}: cannot write {path.suffix or 'without a suffix'}; use {', '.join(WRITERS)}"
-        )
+        raise InputError(f"{path}: cannot write {path.suffix or 'without a suffix'}; use {', '.join(WRITERS)}")
     try:
         array = np.ascontiguousarray(points, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -21,9 +21,7 @@ EXTRA_BYTES = 14
 """The item of extra bytes, one layer each."""
 
 
-def check_laz(
-    path: Path, handle: BinaryIO, vlrs: tuple[int, int], offset: int, record: int, size: int
-) -> None:
+def check_laz(path: Path, handle: BinaryIO, vlrs: tuple[int, int], offset: int, record: int, size: int) -> None:
     """Check the LASzip record, the chunk table and the chunks.
 
     Parameters
@@ -44,9 +42,7 @@ def check_laz(
         handle.seek(size - 8)
         (table,) = struct.unpack("<q", handle.read(8))
     if not offset + 8 <= table <= size - 8:
-        raise FileFormatError(
-            f"{path}: its chunk table is declared at byte {table} of {size}; file truncated?"
-        )
+        raise FileFormatError(f"{path}: its chunk table is declared at byte {table} of {size}; file truncated?")
     handle.seek(table)
     _, chunks = struct.unpack("<II", handle.read(8))
     # Every chunk starts with one point as it is.
@@ -82,9 +78,7 @@ def _layers(path: Path, laszip: bytes, record: int) -> int:
     return sum(length if kind == EXTRA_BYTES else LAYERS.get(kind, 0) for kind, length, _ in items)
 
 
-def _check_layers(
-    path: Path, handle: BinaryIO, start: int, table: int, chunks: int, record: int, layers: int
-) -> None:
+def _check_layers(path: Path, handle: BinaryIO, start: int, table: int, chunks: int, record: int, layers: int) -> None:
     """A layered chunk is a point, a count, the layers' sizes and the layers; the next one follows."""
     for index in range(chunks):
         handle.seek(start + record + 4)

@@ -30,9 +30,7 @@ def read_points(path: Path, handle: IO[bytes], size: int) -> NDArray[Any]:
         raise FileFormatError(f"{path}: the array is of type {dtype}; expected numbers")
     if names and (len(shape) != 1 or not {"x", "y", "z"} <= set(names)):
         raise FileFormatError(f"{path}: a structured array needs one axis and the fields x, y, z")
-    if not names and (
-        len(shape) != 2 or not 3 <= shape[1] <= MAX_COLUMNS or (shape[0] == 3 and shape[1] > 3)
-    ):
+    if not names and (len(shape) != 2 or not 3 <= shape[1] <= MAX_COLUMNS or (shape[0] == 3 and shape[1] > 3)):
         raise FileFormatError(f"{path}: the array has shape {shape}: points must be rows (N×3)")
     count = 1
     for length in shape:

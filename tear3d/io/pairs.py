@@ -102,9 +102,7 @@ def write_pairs(
     if len(x) != len(y):
         raise InputError(f"source has {len(x)} points and target {len(y)}: pass one target per source")
     optional = {"noise_bound": noise_bound, "weights": weights} | extra
-    arrays: dict[str, Any] = {
-        name: np.asarray(value) for name, value in optional.items() if value is not None
-    }
+    arrays: dict[str, Any] = {name: np.asarray(value) for name, value in optional.items() if value is not None}
     if arrays and suffix != ".npz":
         raise InputError(f"{path}: a {suffix} file holds only the pairs, not {', '.join(arrays)}: use .npz")
     with atomic_write(path) as file:
@@ -125,9 +123,7 @@ def write_pairs(
 def _read_npz(path: Path) -> Pairs:
     try:
         with np.load(path, allow_pickle=False) as file:
-            arrays = {
-                key: file[name] for key, names in _NAMES.items() for name in reversed(names) if name in file
-            }
+            arrays = {key: file[name] for key, names in _NAMES.items() for name in reversed(names) if name in file}
             present = ", ".join(file.files) or "nothing"
     except (ValueError, EOFError, zipfile.BadZipFile, AttributeError, TypeError) as error:
         raise FileFormatError(f"{path}: not a readable .npz file: {_first_line(error)}") from error
@@ -135,9 +131,7 @@ def _read_npz(path: Path) -> Pairs:
         if key not in arrays:
             raise FileFormatError(f"{path}: holds {present}: expected N×3 arrays source and target")
         if arrays[key].ndim != 2 or arrays[key].shape[1] != 3:
-            raise FileFormatError(
-                f"{path}: {key} has shape {arrays[key].shape}: expected points as rows (N×3)"
-            )
+            raise FileFormatError(f"{path}: {key} has shape {arrays[key].shape}: expected points as rows (N×3)")
     for key, values in arrays.items():
         _check_real(path, key, values)
     count = len(arrays["source"])

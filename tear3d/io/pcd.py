@@ -111,9 +111,7 @@ def _parse(path: Path, lines: list[list[str]]) -> Header:
     for name, size, kind, count in zip(names, sizes, types, counts, strict=True):
         known = kind in ("F", "I", "U") and size in ((4, 8) if kind == "F" else (1, 2, 4, 8))
         if not known or count < 1 or (name in ("x", "y", "z") and count != 1):
-            raise FileFormatError(
-                f"{path}: field {name[:40]} has the type {kind[:8]}, size {size}, count {count}"
-            )
+            raise FileFormatError(f"{path}: field {name[:40]} has the type {kind[:8]}, size {size}, count {count}")
     if sum(counts) > MAX_COLUMNS:
         raise FileFormatError(f"{path}: declares {sum(counts)} values per point; at most {MAX_COLUMNS}")
     grid = (numbers("WIDTH") + numbers("HEIGHT"))[:2]

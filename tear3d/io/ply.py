@@ -113,9 +113,7 @@ def _parse(path: Path, lines: list[list[str]]) -> tuple[str, list[Element], bool
     elements = elements[: names.index("vertex") + 1]
     scalars = [words[1] for words in elements[-1].properties if words[0] != "list"]
     if any(scalars.count(axis) != 1 for axis in "xyz"):
-        raise FileFormatError(
-            f"{path}: the vertices need the properties x, y, z; found {', '.join(scalars)[:100]}"
-        )
+        raise FileFormatError(f"{path}: the vertices need the properties x, y, z; found {', '.join(scalars)[:100]}")
     if not all(e.properties for e in elements):
         raise FileFormatError(f"{path}: the PLY header has an element without properties")
     return encoding, elements, more

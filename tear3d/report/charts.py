@@ -132,7 +132,5 @@ def timing_chart(spent: dict[str, float]) -> str:
         f'<td class="num">{seconds(value)}</td></tr>'
         for name, value in spent.items()
     )
-    total = (
-        f'<tr class="total"><th>total</th><td></td><td class="num">{seconds(sum(spent.values()))}</td></tr>'
-    )
+    total = f'<tr class="total"><th>total</th><td></td><td class="num">{seconds(sum(spent.values()))}</td></tr>'
     return f'<table class="timing">{rows}{total}</table>'

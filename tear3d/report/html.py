@@ -133,9 +133,7 @@ def _page(
         bound = "root mean square residual" if bounds is None else "noise bound per pair"
     before, after = _captions(scene, clouds, len(source), poses)
     search = (
-        [sections.stage_table(stages)]
-        if stages
-        else ['<p class="note">No search was made: no bound is known.</p>']
+        [sections.stage_table(stages)] if stages else ['<p class="note">No search was made: no bound is known.</p>']
     )
     search += [sections.stage_section(stage, shapes[k], k) for k, stage in enumerate(stages)]
     return Template(_asset("page.html")).substitute(
@@ -176,9 +174,7 @@ def _captions(
     before = f"{shown[0]} source and {shown[1]} target points, as they were given."
     if scene["movedTogether"] is not None:
         before += f" They lie {words.number(scene['movedTogether'])} apart and were drawn closer together."
-    after = (
-        "The source moved by the pose found." if len(poses) == 1 else "The source moved by the chosen pose."
-    )
+    after = "The source moved by the pose found." if len(poses) == 1 else "The source moved by the chosen pose."
     lines = scene["shown"][2]
     return before, f"{after} {words.count(lines)} inlier pairs are drawn." if lines else after
 

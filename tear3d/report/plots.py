@@ -50,13 +50,9 @@ def residual_histogram(
     if data.threshold is not None:
         figure.add_vline(data.threshold, line_dash="dash")
         # On a logarithmic axis plotly places annotations by exponent, lines by value.
-        figure.add_annotation(
-            x=np.log10(data.threshold), y=1.0, yref="paper", text="ξ", showarrow=False, xshift=10
-        )
+        figure.add_annotation(x=np.log10(data.threshold), y=1.0, yref="paper", text="ξ", showarrow=False, xshift=10)
     unit = "residual / noise bound" if data.relative else "residual"
-    figure.update_layout(
-        barmode="overlay", xaxis_title=unit, yaxis_title="pairs", title="Residuals of the pairs"
-    )
+    figure.update_layout(barmode="overlay", xaxis_title=unit, yaxis_title="pairs", title="Residuals of the pairs")
     figure.update_xaxes(type="log")
     figure.update_yaxes(type="log")
     return figure
@@ -158,9 +154,7 @@ def aligned_clouds(
         # Target points of outlier pairs are fog around the shape.
         faint = cloud is None and not move and result.fitness < 0.5
         marker = {"size": 1.5, "color": colour, "opacity": 0.2 if faint else 1.0}
-        figure.add_scatter3d(
-            x=points[:, 0], y=points[:, 1], z=points[:, 2], mode="markers", name=name, marker=marker
-        )
+        figure.add_scatter3d(x=points[:, 0], y=points[:, 1], z=points[:, 2], mode="markers", name=name, marker=marker)
     for name, colour, mask in (
         ("inlier pairs", _INLIER, result.inlier_mask),
         ("outlier pairs", _OUTLIER, ~result.inlier_mask),
@@ -168,9 +162,7 @@ def aligned_clouds(
         rows = np.flatnonzero(mask)
         rows = rows[choose(len(rows), 1000)]
         # NaN between the pairs breaks the line.
-        ends = np.stack([_moved(result, x[rows]), y[rows], np.full((len(rows), 3), np.nan)], axis=1).reshape(
-            -1, 3
-        )
+        ends = np.stack([_moved(result, x[rows]), y[rows], np.full((len(rows), 3), np.nan)], axis=1).reshape(-1, 3)
         figure.add_scatter3d(
             x=ends[:, 0],
             y=ends[:, 1],

@@ -50,9 +50,7 @@ def noise_bounds(value: Any, pairs: int) -> float | FloatArray | None:
     return bounds
 
 
-def histogram(
-    distances: FloatArray, inliers: NDArray[np.bool_], bounds: float | FloatArray | None
-) -> Histogram:
+def histogram(distances: FloatArray, inliers: NDArray[np.bool_], bounds: float | FloatArray | None) -> Histogram:
     """Histogram of residuals; relative to the noise bound where it differs from pair to pair."""
     relative = False
     threshold: float | None = None

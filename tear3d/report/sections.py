@@ -28,11 +28,7 @@ def tiles(result: Result, bound: str, truth: FloatArray | None, pose: FloatArray
         (
             "Proven gap",
             words.percent(certificate.gap) if certificate.stages else "none",
-            "every stage closed"
-            if certificate.closed
-            else "not closed"
-            if certificate.stages
-            else "no proof",
+            "every stage closed" if certificate.closed else "not closed" if certificate.stages else "no proof",
         ),
         (
             "By chance",
@@ -129,18 +125,14 @@ def residual_words(result: Result, distances: FloatArray, data: Histogram) -> st
     inside, outside = distances[result.inlier_mask], distances[~result.inlier_mask]
     rows = {}
     if len(inside):
-        rows["inlier pairs"] = (
-            f"{words.count(len(inside))}, median residual {words.number(float(np.median(inside)))}"
-        )
+        rows["inlier pairs"] = f"{words.count(len(inside))}, median residual {words.number(float(np.median(inside)))}"
     if len(outside):
         rows["outlier pairs"] = (
             f"{words.count(len(outside))}, median residual {words.number(float(np.median(outside)))}"
         )
     text = "Both axes are logarithmic: a bar of outliers twice as tall holds many times more pairs. "
     if data.threshold is not None and len(outside):
-        near = int(
-            np.count_nonzero((data.edges[:-1] >= data.threshold) & (data.edges[1:] <= 2.01 * data.threshold))
-        )
+        near = int(np.count_nonzero((data.edges[:-1] >= data.threshold) & (data.edges[1:] <= 2.01 * data.threshold)))
         start = int(np.argmin(np.abs(data.edges - data.threshold)))
         close = int(data.outliers[start : start + near].sum())
         rows["between ξ and 2ξ"] = f"{words.count(close)} pairs"

@@ -96,9 +96,7 @@ def certificate_sentence(certificate: Certificate) -> str:
     if certificate.closed:
         more = "more than what was found" if gap == 0.0 else f"more than {percent(gap)} beyond what was found"
         return f"The search covered every possibility in {each}: none saves {more}."
-    ending = (
-        f" {closed or 'None'} of the {len(certificate.stages)} closed." if len(certificate.stages) > 1 else ""
-    )
+    ending = f" {closed or 'None'} of the {len(certificate.stages)} closed." if len(certificate.stages) > 1 else ""
     return f"In {each}, no pose can save more than {percent(gap)} beyond what was found.{ending}"
 
 

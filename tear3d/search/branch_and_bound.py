@@ -70,9 +70,7 @@ class _Open(NamedTuple):
 
 
 class _Search:
-    def __init__(
-        self, problem: Problem, rel_gap: float, limits: Limits, resolution: float | None, stage: str
-    ):
+    def __init__(self, problem: Problem, rel_gap: float, limits: Limits, resolution: float | None, stage: str):
         self.problem, self.rel_gap, self.limits, self.stage = problem, rel_gap, limits, stage
         self.resolution = resolution if problem.size is not None else None
         self.incumbent: tuple[float, Any] = (0.0, None)
@@ -150,9 +148,7 @@ class _Search:
             if value > self.incumbent[0]:
                 self.incumbent = (value, solution)
                 if self.problem.polish is not None:
-                    self.incumbent = max(
-                        self.incumbent, self.problem.polish(value, solution), key=lambda p: p[0]
-                    )
+                    self.incumbent = max(self.incumbent, self.problem.polish(value, solution), key=lambda p: p[0])
         for child, (bound, _, _) in zip(children, outcomes, strict=True):
             if bound is None:  # not visited any more: keeps the bound of its parent
                 heapq.heappush(self.queue, child)

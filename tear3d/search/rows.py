@@ -87,9 +87,7 @@ class _Pairs:
         saving, t = best_shift(self.y - self.x @ r, self.xi, self.w, self.loss)
         return saving, (r, t)
 
-    def polish(
-        self, tangents: Callable[[FloatArray], FloatArray], value: float, pose: Pose
-    ) -> tuple[float, Pose]:
+    def polish(self, tangents: Callable[[FloatArray], FloatArray], value: float, pose: Pose) -> tuple[float, Pose]:
         """Reweighted least squares on the pairs in the band; keeps the best pose met on the way."""
         best, (r, t) = (value, pose), pose
         for _ in range(8):

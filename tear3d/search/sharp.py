@@ -13,11 +13,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tear3d.result import FloatArray, relative_gap
-from tear3d.search import subtree as kernel
+from tear3d.bounds.first_order import BLOCK
 from tear3d.search.circle import orthogonal_basis
 from tear3d.search.limits import Limits
 from tear3d.search.points import RowPoints
 from tear3d.search.rows import RowSolution
+from tear3d.search.sphere import cell_geometry
+from tear3d.search.state import BOUND, CELLS, SAVING, STACK, TOP, TRACED, Scratch, Setting, Task, make_scratch
+from tear3d.search.subtree import arc_geometry, band_weight, copy_active, saving_at, search_subtree
 
 TOP_LEVEL = 2
 """6·4² cells of the sphere to start with."""
@@ -37,14 +40,14 @@ PRUNE = 0.98
 @dataclass
 class _Search:
     row: RowPoints
-    setting: kernel.Setting
+    setting: Setting
     limits: Limits
     threads: int
     stage: str
     incumbent: FloatArray
     """r and t."""
     saving: float
-    tasks: list[kernel.Task] = field(default_factory=list)
+    tasks: list[Task] = field(default_factory=list)
     history: list[tuple[float, float, float]] = field(default_factory=list)
     ended_by: str = "gap"
 
@@ -53,9 +56,9 @@ class _Search:
         low = row.lowest - row.largest - row.xi
         high = row.highest + row.largest + row.xi
         for cell in cells:
-            task = kernel.Task(
-                cells=np.zeros((kernel.STACK, 5), np.int64),
-                ranges=np.zeros((kernel.STACK, 4)),
+            task = Task(
+                cells=np.zeros((STACK, 5), np.int64),
+                ranges=np.zeros((STACK, 4)),
                 state=np.array([self.saving, 0.0]),
                 count=np.zeros(5, np.int64),
                 best=self.incumbent.copy(),
@@ -63,15 +66,15 @@ class _Search:
             )
             task.cells[0, :4] = cell
             task.ranges[0] = low, high, row.total * (1.0 + 1e-9), np.inf
-            task.count[kernel.TOP] = 1
+            task.count[TOP] = 1
             self.tasks.append(task)
 
     def bound(self) -> float:
         """No solution saves more: the largest bound of pruned, open and untouched cells."""
         best = self.saving
         for task in self.tasks:
-            best = max(best, task.state[kernel.BOUND])
-            top = task.count[kernel.TOP]
+            best = max(best, task.state[BOUND])
+            top = task.count[TOP]
             if top > 0:
                 best = max(best, float(task.ranges[:top, 2].max()))
         return best
@@ -81,55 +84,52 @@ class _Search:
         self.history.append((self.limits.seconds, self.saving, bound))
         self.limits.report(self.stage, self.saving, bound, done)
 
-    def merge(self, batch: list[kernel.Task]) -> None:
+    def merge(self, batch: list[Task]) -> None:
         for task in batch:
-            if task.state[kernel.SAVING] > self.saving:
-                self.saving = float(task.state[kernel.SAVING])
+            if task.state[SAVING] > self.saving:
+                self.saving = float(task.state[SAVING])
                 self.incumbent = task.best.copy()
 
-    def slice(self, task: kernel.Task, scratch: kernel.Scratch, cells: int) -> None:
+    def slice(self, task: Task, scratch: Scratch, cells: int) -> None:
         """One task until it is done, `cells` are spent or a limit says stop."""
         copying = cells > 1
-        while task.count[kernel.TOP] > 0 and cells > 0 and self.limits.exceeded() is None:
-            before = int(task.count[kernel.CELLS])
+        while task.count[TOP] > 0 and cells > 0 and self.limits.exceeded() is None:
+            before = int(task.count[CELLS])
             allowed = min(cells, self.limits.cells_left())
-            kernel.search_subtree(self.row.points, self.setting, task, scratch, copying, SLICE, allowed)
-            spent = int(task.count[kernel.CELLS]) - before
+            search_subtree(self.row.points, self.setting, task, scratch, copying, SLICE, allowed)
+            spent = int(task.count[CELLS]) - before
             self.limits.cells += spent
             cells -= spent
 
-    def resume(self, task: kernel.Task, scratch: kernel.Scratch) -> None:
-        """Search a subtree whose root was bounded before: gather its points anew, then go down."""
-        level = max(0, int(task.cells[0, 1]) - 1)
+    def resume(self, task: Task, scratch: Scratch) -> None:
+        """Search a subtree whose root was bounded before: gather the points that matter, then go down."""
         geo = np.empty(12)
-        shift = 1
+        face, level, i, j, _ = task.cells[0].tolist()
         if self.setting.circle:
-            kernel.arc_geometry(level, int(task.cells[0, 2]) >> shift, self.setting.basis, geo)
+            arc_geometry(level - 1, i // 2, self.setting.basis, geo)
         else:
-            face, _, i, j, _ = task.cells[0].tolist()
-            kernel.cell_geometry(face, level, i >> shift, j >> shift, geo)
-        top = task.count[kernel.TOP]
+            cell_geometry(face, level - 1, i // 2, j // 2, geo)
+        top = task.count[TOP]
         t0, t1 = float(task.ranges[:top, 0].min()), float(task.ranges[:top, 1].max())
         start, length = self.row.stretch(t0, t1)
         scratch.segments[0] = start, length, min(length, self.row.near)
-        if self._active_share(geo, t0, t1) * self.row.points.shape[1] < min(0.9 * scratch.arena.shape[1], 0.5 * self.row.points.shape[1]) and (
-            kernel.copy_active(self.row.points, 0, geo, t0, t1, self.setting, scratch)
-        ):
+        few = min(0.9 * scratch.arena.shape[1], 0.5 * length)
+        if self._active(geo, t0, t1) < few and copy_active(self.row.points, 0, geo, t0, t1, self.setting, scratch):
             task.cells[:top, 4] = 1
             reach = self.row.radius * max(geo[9], geo[10])
             scratch.widths[1] = t1 - t0 + 2.0 * (self.row.xi + reach)
         self.slice(task, scratch, 2**62)
 
-    def _active_share(self, geo: FloatArray, t0: float, t1: float) -> float:
-        """About which share of the points matters for t in [t0, t1]: is copying them worth a pass?"""
+    def _active(self, geo: FloatArray, t0: float, t1: float) -> float:
+        """About how many points matter for t in [t0, t1]: is copying them worth a pass?"""
         points = self.row.points
         sample = points[:4, :: max(1, points.shape[1] // 2000)]
         b = sample[3] - geo[:3] @ sample[:3]
-        reach = np.abs(geo[3:9].reshape(2, 3) @ sample[:3])
-        reach = geo[9] * reach[0] + geo[10] * reach[1] + self.row.xi
-        return float(np.mean((b > t0 - reach) & (b < t1 + reach)))
+        tangents = np.abs(geo[3:9].reshape(2, 3) @ sample[:3])
+        reach = geo[9] * tangents[0] + geo[10] * tangents[1] + self.row.xi
+        return float(np.mean((b > t0 - reach) & (b < t1 + reach))) * points.shape[1]
 
-    def run(self, pool: ThreadPoolExecutor, scratches: list[kernel.Scratch], step, tasks: list[kernel.Task], first: int) -> None:
+    def run(self, pool: ThreadPoolExecutor, scratches: list[Scratch], step, tasks: list[Task], first: int) -> None:
         """`step(task, scratch)` for all tasks: the `first` ones, then the others from the best incumbent of those."""
         free = list(scratches)
         finished = 0
@@ -137,9 +137,9 @@ class _Search:
             if not batch or self.limits.exceeded() is not None:
                 continue
             for task in batch:
-                task.state[kernel.SAVING] = max(task.state[kernel.SAVING], self.saving)
+                task.state[SAVING] = max(task.state[SAVING], self.saving)
 
-            def work(task: kernel.Task) -> None:
+            def work(task: Task) -> None:
                 scratch = free.pop()
                 try:
                     step(task, scratch)
@@ -166,15 +166,15 @@ class _Search:
         size = self.row.points.shape[1]
         threads = 1 if size < 512 or self.limits.node_limit is not None else self.threads
         # Room for copies of active points; pages are only touched when used.
-        arena = 3 * size + kernel.BLOCK if size < 200_000 else size if size < 4_000_000 else size // 4
-        scratches = [kernel.make_scratch(self.row.points, self.row.near, arena) for _ in range(threads)]
+        arena = 3 * size + BLOCK if size < 200_000 else size if size < 4_000_000 else size // 4
+        scratches = [make_scratch(self.row.points, self.row.near, arena) for _ in range(threads)]
         with ThreadPoolExecutor(threads) as pool:
             self.run(pool, scratches, lambda task, scratch: self.slice(task, scratch, 1), self.tasks, 0)
-            alive = [task for task in self.tasks if task.count[kernel.TOP] > 0]
+            alive = [task for task in self.tasks if task.count[TOP] > 0]
             alive.sort(key=lambda task: -task.ranges[0, 2])
             if self.limits.exceeded() is None:
                 self.run(pool, scratches, self.resume, alive, FIRST_BATCH)
-        if any(task.count[kernel.TOP] > 0 for task in self.tasks):
+        if any(task.count[TOP] > 0 for task in self.tasks):
             self.ended_by = self.limits.exceeded() or "interrupted"
 
 
@@ -201,10 +201,10 @@ def solve_sharp(
     start = np.array([*r, t])
     cells_before = limits.cells
     n = row.points.shape[1]
-    saving = kernel.saving_at(row.points, 0, n, row.general, row.xi, r, t) if n else 0.0
+    saving = saving_at(row.points, 0, n, row.general, row.xi, r, t) if n else 0.0
     search = _Search(
         row=row,
-        setting=kernel.Setting(
+        setting=Setting(
             xi=row.xi,
             eps=row.eps,
             radius=row.radius,
@@ -232,7 +232,7 @@ def solve_sharp(
     ended_by = search.ended_by
     if ended_by == "gap" and not closed:
         ended_by = "resolution"
-    visited = [task.trace[: task.count[kernel.TRACED]] for task in search.tasks]
+    visited = [task.trace[: task.count[TRACED]] for task in search.tasks]
     return RowSolution(
         r=search.incumbent[:3],
         t=float(search.incumbent[3]),
@@ -268,6 +268,6 @@ def needs_double(row: RowPoints, start: tuple[FloatArray, float], rel_gap: float
         return False
     r, t = np.asarray(start[0], np.float64), float(start[1])
     n = row.points.shape[1]
-    saving = kernel.saving_at(row.points, 0, n, row.general, row.xi, r, t)
-    band = kernel.band_weight(row.points, row.general, row.xi, r, t)
+    saving = saving_at(row.points, 0, n, row.general, row.xi, r, t)
+    band = band_weight(row.points, row.general, row.xi, r, t)
     return 2.0 * band * row.eps > 0.2 * rel_gap * saving

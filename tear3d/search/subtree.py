@@ -2,111 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from tear3d.bounds.first_order import BLOCK, narrow_bound, project, wide_bound
-from tear3d.bounds.windows import FIELDS, LANES, MAX_LEVELS, window_bound, window_reach
+from tear3d.bounds.windows import window_bound
+from tear3d.search.plan import plan_bound
 from tear3d.search.sphere import cell_geometry
+from tear3d.search.state import Scratch, Setting, Task, make_scratch  # noqa: F401  (temporary)
+from tear3d.search.state import BOUND, CELLS, MAX_NODES, SAVING, SEGMENTS, TOP, TRACED, UNRESOLVED, VISITS
 
-MAX_NODES = 4096
-MAX_GRID_NODES = 3072
-STACK = 768
-SEGMENTS = 64
-GRID_LIMIT = 15_000_000
-NODES_PER_REACH = 3.0
 MIN_COPY = 64
-MIN_WINDOW_POINTS = 4096
-# Rough costs, in the same unit, of a point in the first-order and the window bound and of a bin of a group.
-POINT_COST, WINDOW_POINT_COST, BIN_COST = 9.0, 4.5, 4.0
 HOPELESS = 6.0
 """A cell whose bound is expected to miss the threshold by more than this factor is split without being bounded."""
-
-# Indices into Task.state and Task.count.
-SAVING, BOUND = 0, 1
-TOP, CELLS, VISITS, UNRESOLVED, TRACED = 0, 1, 2, 3, 4
-
-
-class Setting(NamedTuple):
-    """What is the same for all cells of a search."""
-
-    xi: float
-    eps: float
-    radius: float
-    extent: float
-    background: float
-    """What the best shift saves for a typical wrong r: a guide for choosing bounds, not part of any."""
-    slack: float
-    """Cells whose bound is at most (1 + slack)·incumbent are pruned."""
-    general: bool
-    circle: bool
-    basis: NDArray[np.float64]
-    """With `circle`: cells are arcs of the circle spanned by these two vectors."""
-
-
-class Task(NamedTuple):
-    """The state of one subtree."""
-
-    cells: NDArray[np.int64]
-    """Stack of (face, level, i, j, segment)."""
-    ranges: NDArray[np.float64]
-    """Stack of (t0, t1, bound, bound by evaluation or infinity)."""
-    state: NDArray[np.float64]
-    count: NDArray[np.int64]
-    best: NDArray[np.float64]
-    """r and t of the best saving found inside."""
-    trace: NDArray[np.float64]
-
-
-class Scratch(NamedTuple):
-    """Work space of one thread."""
-
-    arena: NDArray[np.floating]
-    """Copies of the points that still matter, one segment after the other."""
-    segments: NDArray[np.int64]
-    """(start, length, near) of each segment; segment 0 is all points."""
-    widths: NDArray[np.float64]
-    """The stretch of b that the points of each segment were chosen from."""
-    buffers: NDArray[np.floating]
-    second: NDArray[np.float64]
-    steps: NDArray[np.float64]
-    hist: NDArray[np.float32]
-    sides: NDArray[np.float32]
-    blunt: NDArray[np.float32]
-    nodes: NDArray[np.float64]
-    values: NDArray[np.float64]
-    index: NDArray[np.uint32]
-    groups: NDArray[np.float32]
-    work: NDArray[np.float64]
-    rows: NDArray[np.float32]
-
-
-def make_scratch(points: NDArray[np.floating], near: int, arena_size: int) -> Scratch:
-    """Work space for `points`; the grid of groups is only as large as so many points can use."""
-    wide = 3 * MAX_NODES
-    grid = min(GRID_LIMIT, 200 * near) if near >= MIN_WINDOW_POINTS else FIELDS
-    segments = np.zeros((SEGMENTS, 3), np.int64)
-    segments[0] = 0, points.shape[1], near
-    return Scratch(
-        arena=np.empty((len(points), arena_size), points.dtype),
-        segments=segments,
-        widths=np.full(SEGMENTS, np.inf),
-        buffers=np.empty((5, BLOCK), points.dtype),
-        second=np.empty(MAX_NODES + 2),
-        steps=np.empty((MAX_NODES + 2, 4)),
-        hist=np.empty((wide, 5), np.float32),
-        sides=np.empty((wide, 2), np.float32),
-        blunt=np.empty((wide, 4), np.float32),
-        nodes=np.empty((wide, 3)),
-        values=np.empty(MAX_NODES),
-        index=np.empty(BLOCK, np.uint32),
-        groups=np.zeros(grid, np.float32),
-        work=np.empty((3, LANES * MAX_GRID_NODES)),
-        rows=np.empty((MAX_LEVELS + 1, LANES * MAX_GRID_NODES), np.float32),
-    )
 
 
 @njit(cache=True, nogil=True)
@@ -130,7 +38,10 @@ def saving_at(points, start, n, general, xi, r, t):
     total = 0.0
     x0, x1 = points[0, start : start + n], points[1, start : start + n]
     x2, y = points[2, start : start + n], points[3, start : start + n]
-    xi_row, w_row = points[points.shape[0] - 2, start : start + n], points[points.shape[0] - 1, start : start + n]
+    xi_row, w_row = (
+        points[points.shape[0] - 2, start : start + n],
+        points[points.shape[0] - 1, start : start + n],
+    )
     r0, r1, r2 = r[0], r[1], r[2]
     for i in range(n):
         z = abs(y[i] - r0 * x0[i] - r1 * x1[i] - r2 * x2[i] - t)
@@ -158,7 +69,13 @@ def band_weight(points, general, xi, r, t):
 def copy_active(points, segment, geo, t0, t1, setting, scratch):
     """Copy the points that can matter for t in [t0, t1] behind their segment; False when it does not pay."""
     start, n, near = scratch.segments[segment, 0], scratch.segments[segment, 1], scratch.segments[segment, 2]
-    b, reach, p1, p2, q = scratch.buffers[0], scratch.buffers[1], scratch.buffers[2], scratch.buffers[3], scratch.buffers[4]
+    b, reach, p1, p2, q = (
+        scratch.buffers[0],
+        scratch.buffers[1],
+        scratch.buffers[2],
+        scratch.buffers[3],
+        scratch.buffers[4],
+    )
     arena = scratch.arena
     target = 0 if segment == 0 else start + n
     room = min(arena.shape[1] - target, 3 * n // 4 + BLOCK)
@@ -193,47 +110,6 @@ def copy_active(points, segment, geo, t0, t1, setting, scratch):
     scratch.segments[segment + 1, 1] = kept
     scratch.segments[segment + 1, 2] = kept if near == n else kept_near
     return True
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def plan_bound(size, near, width, reach, geo, threshold, setting):
-    """Which bound for a cell: (grid levels or 0 for first order, bins per ξ, expected excess over what is allowed).
-
-    The background of wrong points has density background/ξ² per unit of t, so a reach of E costs about twice that times
-    E² (bounds.md, section 2). The cheapest bound that is expected to prune is taken, else the tightest in reason.
-    """
-    xi, extent, background = setting.xi, setting.extent, setting.background
-    allowed = max(threshold - background, 0.02 * threshold)
-    price = 2.0 * background / (xi * xi)
-    bins = max(4, int(np.ceil(NODES_PER_REACH * xi / reach)))
-    typical = 1.3 * reach + 0.5 * xi / bins
-    levels, excess = 0, price * typical * min(typical, xi) / allowed
-    if excess <= 1.0 or near < MIN_WINDOW_POINTS:
-        return levels, bins, excess
-    eta = 0.5 * (1.0 - np.cos(geo[11]))
-    h = geo[9] + geo[10]
-    noise = 1.2 * np.sqrt(2.0 * background / xi) * 0.5 * h * extent
-    first_order = size * POINT_COST
-    dearest = first_order * min(max(excess, 1.0), 3.0)
-    for grid in range(2, MAX_LEVELS):
-        inside = h * extent / 2**grid + eta * extent
-        fewest = int(min(16.0, max(4.0, np.ceil(xi / inside))))
-        best, choice = np.inf, 4
-        for m in range(fewest, fewest + 4):
-            leaf = window_reach(grid, geo, extent, setting.eps, xi / m) * (1.0 + 0.04 * (m - fewest))
-            if leaf < best:
-                best, choice = leaf, m
-        count = 4.0**grid * ((width + 2.0 * h * extent) / xi + 5.0) * choice
-        work = near * WINDOW_POINT_COST + (size - near) * POINT_COST + count * BIN_COST
-        if count * FIELDS > GRID_LIMIT or work > dearest:
-            break
-        expected = (price * best * min(best, xi) + grid * noise) / allowed
-        # Enough to prune: worth almost what the four children would cost. Else: only if it is cheap and tighter.
-        if expected <= 1.0 or (expected < excess and work <= 0.8 * first_order):
-            levels, bins, excess = grid, choice, expected
-        if expected <= 1.0:
-            break
-    return levels, bins, excess
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -274,7 +150,13 @@ def push_children(cells, ranges, top, circle):
     t0, t1, bound, above = ranges[top, 0], ranges[top, 1], ranges[top, 2], ranges[top, 3]
     for a in range(2):
         for b in range(1 if circle else 2):
-            cells[top, 0], cells[top, 1], cells[top, 2], cells[top, 3], cells[top, 4] = face, level + 1, 2 * i + a, 2 * j + b, segment
+            cells[top, 0], cells[top, 1], cells[top, 2], cells[top, 3], cells[top, 4] = (
+                face,
+                level + 1,
+                2 * i + a,
+                2 * j + b,
+                segment,
+            )
             ranges[top, 0], ranges[top, 1], ranges[top, 2], ranges[top, 3] = t0, t1, bound, above
             top += 1
     return top
@@ -290,7 +172,13 @@ def search_subtree(points, setting, task, scratch, copying, budget, cell_limit):
     spent, visited = 0, 0
     while count[TOP] > 0 and visited < budget and spent < cell_limit:
         top = count[TOP] - 1
-        face, level, ci, cj, segment = cells[top, 0], cells[top, 1], cells[top, 2], cells[top, 3], cells[top, 4]
+        face, level, ci, cj, segment = (
+            cells[top, 0],
+            cells[top, 1],
+            cells[top, 2],
+            cells[top, 3],
+            cells[top, 4],
+        )
         t0, t1, bound, above = ranges[top, 0], ranges[top, 1], ranges[top, 2], ranges[top, 3]
         threshold = state[SAVING] * (1.0 + setting.slack)
         if bound <= threshold:

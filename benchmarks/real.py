@@ -1,0 +1,247 @@
+"""Real correspondences: how many poses are right, how exact, how fast, next to every installed peer.
+
+FOLDER holds one npz per pair of scans with src, dst (N×3), T_gt (4×4) and xi (benchmarks/real_pairs.py); by default what
+TEAR3D_DATA names. Right is judged by the customary limits: 3DMatch 15° and 0.3 m, KITTI 5° and 0.6 m, ETH 3° and 0.5 m, others
+5° and 3ξ. Errors and F1 are medians over the pairs that are right. Undecidable pairs, whose truth is not the largest consensus, are
+counted apart. Prints tables; writes real.json and real.svg::
+
+    python -m benchmarks.real FOLDER --no-certify
+    python -m benchmarks.real FOLDER --peers none --skip undecidable.json
+    python -m benchmarks.real FOLDER --shuffled 100    # meaningless pairs: how many are called a success?
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+import tear3d
+from benchmarks import baselines, real_pairs
+from benchmarks.measure import warm_up
+from benchmarks.output import OUT, console, seconds, show, write_json, write_picture
+from benchmarks.real_pairs import FloatArray, RealPair
+from benchmarks.svg import Line, Panel, figure
+from tear3d.errors import InputError
+from tear3d.metrics import precision_recall_f1, rotation_error, translation_error
+
+OURS = "tear3d"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One method on one pair."""
+
+    method: str
+    pair: str
+    dataset: str
+    decidable: bool
+    n: int
+    inliers: int
+    seconds: float
+    right: bool
+    rotation_error: float
+    translation_error: float
+    f1: float
+    status: str
+
+
+Solver = Callable[[RealPair], tuple[FloatArray, str]]
+
+
+def our_solver(certify: bool, threads: int | None, time_limit: float | None) -> Solver:
+    def solve(pair: RealPair) -> tuple[FloatArray, str]:
+        result = tear3d.register(
+            pair.source, pair.target, noise_bound=pair.noise_bound, certify=certify, threads=threads, time_limit=time_limit
+        )
+        return result.transformation, result.status
+
+    return solve
+
+
+def peer_solver(peer: baselines.Peer) -> Solver:
+    def solve(pair: RealPair) -> tuple[FloatArray, str]:
+        if len(pair.source) > peer.most_pairs:
+            return np.full((4, 4), np.nan), "too large"
+        try:
+            return peer.register(pair.source, pair.target, pair.noise_bound), "done"
+        except RuntimeError as error:
+            console.print(f"{peer.name} failed on {pair.name}: {error}", style="yellow")
+            return np.full((4, 4), np.nan), "failed"
+
+    return solve
+
+
+def judge(method: str, solve: Solver, pair: RealPair, decidable: bool) -> Outcome:
+    """Run a method on a pair and compare its pose with the truth."""
+    started = time.perf_counter()
+    pose, status = solve(pair)
+    elapsed = time.perf_counter() - started
+    turn, shift = rotation_error(pose, pair.truth), translation_error(pose, pair.truth)
+    limits = pair.limits
+    return Outcome(
+        method=method,
+        pair=pair.name,
+        dataset=pair.dataset,
+        decidable=decidable,
+        n=len(pair.source),
+        inliers=int(pair.inlier_mask.sum()),
+        seconds=elapsed,
+        right=bool(turn <= limits.rotation and shift <= limits.translation),
+        rotation_error=turn,
+        translation_error=shift,
+        f1=precision_recall_f1(pair.within(pose), pair.inlier_mask).f1,
+        status=status,
+    )
+
+
+def shuffled(pairs: list[RealPair], number: int, solve: Solver, seed: int = 0) -> list[dict[str, Any]]:
+    """Solve pairs whose targets are permuted, which leaves nothing to find, going round the folder."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for k in range(number):
+        pair = pairs[k % len(pairs)]
+        mixed = RealPair(pair.name, pair.source, rng.permutation(pair.target), pair.truth, pair.noise_bound)
+        started = time.perf_counter()
+        _, status = solve(mixed)
+        found.append({"pair": pair.name, "status": status, "seconds": time.perf_counter() - started})
+    return found
+
+
+def show_outcomes(outcomes: list[Outcome]) -> None:
+    """One table: methods by data sets, decidable pairs only."""
+    counted = [o for o in outcomes if o.decidable]
+    rows = []
+    for method in dict.fromkeys(o.method for o in counted):
+        mine = [o for o in counted if o.method == method]
+        for dataset in (*real_pairs.DATA_SETS.values(), "other", "all"):
+            part = [o for o in mine if (dataset in (o.dataset, "all")) and o.status != "too large"]
+            if part:
+                rows.append(_summary(method, dataset, part))
+    show(
+        "Real pairs",
+        ("method", "data set", "right", "recall", "F1", "rotation", "translation", "median time", "slowest"),
+        rows,
+        ["F1 and errors: medians over the pairs that are right (translation in units of the data)"],
+    )
+
+
+def _summary(method: str, dataset: str, part: list[Outcome]) -> list[str]:
+    right = [o for o in part if o.right]
+
+    def middle(key: str) -> float:
+        return statistics.median(getattr(o, key) for o in right) if right else float("nan")
+
+    return [
+        method,
+        dataset,
+        f"{len(right)}/{len(part)}",
+        f"{100 * len(right) / len(part):.0f} %",
+        f"{middle('f1'):.3f}",
+        f"{middle('rotation_error'):.2f}°",
+        f"{middle('translation_error'):.3g}",
+        seconds(statistics.median(o.seconds for o in part)),
+        seconds(max(o.seconds for o in part)),
+    ]
+
+
+def show_misses(outcomes: list[Outcome]) -> None:
+    """What we got wrong, and what we said about it; then the undecidable pairs."""
+    ours = [o for o in outcomes if o.method == OURS]
+    for title, chosen in (
+        ("Wrong", [o for o in ours if o.decidable and not o.right]),
+        ("Undecidable (not counted above)", [o for o in ours if not o.decidable]),
+    ):
+        if chosen:
+            rows = [
+                (o.pair, f"{o.inliers}/{o.n}", o.status, f"{o.rotation_error:.1f}°", f"{o.translation_error:.3g}", seconds(o.seconds))
+                for o in chosen
+            ]  # fmt: skip
+            show(f"{OURS}: {title}", ("pair", "inliers", "status", "rotation", "translation", "time"), rows)
+
+
+def picture(outcomes: list[Outcome]) -> str:
+    """How many pairs each method has right within a time, and within a rotation error."""
+    counted = [o for o in outcomes if o.decidable]
+    methods = list(dict.fromkeys(o.method for o in counted))
+    panels = [
+        Panel(title, axis, "pairs", [_steps(m, counted, key) for m in methods], log_y=False)
+        for title, axis, key in (
+            ("right within a time", "seconds", "seconds"),
+            ("right within a rotation error", "degrees", "rotation_error"),
+        )
+    ]
+    return figure(f"{len({o.pair for o in counted})} real pairs", panels)
+
+
+def _steps(method: str, outcomes: list[Outcome], key: str) -> Line:
+    values = sorted(max(getattr(o, key), 1e-4) for o in outcomes if o.method == method and o.right)
+    return Line(method, [(value, k + 1.0) for k, value in enumerate(values)], step=True)
+
+
+def main(
+    folder: Annotated[Path | None, typer.Argument(help="Folder of npz files; default: TEAR3D_DATA.")] = None,
+    certify: Annotated[bool, typer.Option(help="Prove the answers.")] = True,
+    threads: Annotated[int | None, typer.Option(min=1, help="All cores by default.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds per pair for tear3d.")] = None,
+    peers: Annotated[str, typer.Option(help="all, none, or names separated by commas.")] = "all",
+    only: Annotated[str, typer.Option(help="Only pairs whose names contain this.")] = "",
+    skip: Annotated[Path | None, typer.Option(help="JSON list of undecidable pairs; default: a README's table.")] = None,
+    shuffles: Annotated[int, typer.Option("--shuffled", min=0, help="Solve so many shuffled pairs instead.")] = 0,
+    out: Annotated[Path, typer.Option(help="Folder for real.json and real.svg.")] = OUT,
+) -> None:
+    """Recall, errors and time on real pairs."""
+    folder = folder or real_pairs.default_folder()
+    try:
+        apart = real_pairs.undecidable(folder, skip)
+        pairs = [real_pairs.read(path) for path in real_pairs.files(folder) if only in path.stem]
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from error
+    if not pairs:
+        raise typer.BadParameter(f"no pair in {folder} has {only!r} in its name", param_hint="--only")
+    console.print(f"{len(pairs)} pairs; kernels compiled or loaded in {warm_up(threads):.1f} s")
+    ours = our_solver(certify, threads, time_limit)
+    if shuffles:
+        _report_shuffled(shuffled(pairs, shuffles, ours), out)
+        return
+    methods = {OURS: ours} | {peer.name: peer_solver(peer) for peer in _chosen(peers)}
+    outcomes = []
+    for name, solve in methods.items():
+        for pair in pairs:
+            with console.status(f"{name}: {pair.name} …"):
+                outcomes.append(judge(name, solve, pair, pair.name not in apart))
+    show_outcomes(outcomes)
+    show_misses(outcomes)
+    settings = {"certify": certify, "threads": threads, "time_limit": time_limit}
+    write_json(out / "real.json", {"settings": settings, "outcomes": [asdict(o) for o in outcomes]})
+    write_picture(out / "real.svg", picture(outcomes))
+
+
+def _chosen(names: str) -> list[baselines.Peer]:
+    found = {} if names == "none" else {peer.name: peer for peer in baselines.peers()}
+    if names in ("all", "none"):
+        return list(found.values())
+    wanted = [name.strip() for name in names.split(",")]
+    for name in wanted:
+        if name not in found:
+            raise typer.BadParameter(f"{name!r} is not among the peers that can run here: {', '.join(found)}", param_hint="--peers")
+    return [found[name] for name in wanted]
+
+
+def _report_shuffled(found: list[dict[str, Any]], out: Path) -> None:
+    fooled = [row for row in found if row["status"] != "no_consensus"]
+    middle = statistics.median(row["seconds"] for row in found)
+    console.print(f"shuffled pairs: {len(fooled)} of {len(found)} called a success, median {seconds(middle)}")
+    for row in fooled:
+        console.print(f"  {row['pair']}: {row['status']}")
+    write_json(out / "shuffled.json", {"called_success": len(fooled), "runs": found})
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,164 @@
+"""Line charts as self-contained SVG that read well on light and dark pages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+WIDTH, HEIGHT = 460, 320
+LEFT, RIGHT, TOP, BOTTOM = 64, 20, 42, 50
+LEGEND = 22
+HEADER = 30
+COLOURS = ("#2f7fd6", "#e0662f", "#2a9d74", "#a864c9", "#c9971c", "#d14f7a", "#6d8a96", "#8a6a4f")
+_STYLE = """
+text { font: 13px system-ui, -apple-system, "Segoe UI", sans-serif; fill: #555c66; }
+.title { font-weight: 600; font-size: 15px; fill: #2b3138; } .small { font-size: 12px; }
+.grid { stroke: #7d8794; stroke-opacity: .25; } .axis { stroke: #7d8794; }
+.line { fill: none; stroke-width: 2.2; stroke-linejoin: round; }
+@media (prefers-color-scheme: dark) { text { fill: #b3bac4; } .title { fill: #e6e9ed; } }
+"""
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One named curve; `dashed` for figures taken from elsewhere, `step` for counts."""
+
+    name: str
+    points: Sequence[Point]
+    dashed: bool = False
+    step: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One chart of a figure."""
+
+    title: str
+    x: str
+    y: str
+    lines: Sequence[Line]
+    log_x: bool = True
+    log_y: bool = True
+
+
+@dataclass(frozen=True)
+class _Scale:
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool
+
+    def __call__(self, value: float) -> float:
+        low, high = self.low, self.high
+        if self.log:
+            value, low, high = math.log10(value), math.log10(low), math.log10(high)
+        return round(self.start + (value - low) / (high - low) * (self.end - self.start), 1)
+
+    def ticks(self) -> list[float]:
+        if not self.log:
+            step = _step((self.high - self.low) / 5)
+            return [k * step for k in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
+        first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
+        stride = max(1, math.ceil((last - first) / 6))
+        return [10.0**k for k in range(first, last + 1, stride)]
+
+
+def figure(title: str, panels: Sequence[Panel]) -> str:
+    """The SVG text of panels side by side under one title and one legend."""
+    names = list(dict.fromkeys(line.name for panel in panels for line in panel.lines))
+    colours = {name: COLOURS[k % len(COLOURS)] for k, name in enumerate(names)}
+    dashed = {line.name for panel in panels for line in panel.lines if line.dashed}
+    legend, rows = _legend(names, colours, dashed, WIDTH * len(panels))
+    top = HEADER + LEGEND * rows
+    charts = "".join(
+        f'<g transform="translate({k * WIDTH} {top})">{_panel(panel, colours)}</g>' for k, panel in enumerate(panels)
+    )
+    size = f'viewBox="0 0 {WIDTH * len(panels)} {top + HEIGHT}" width="{WIDTH * len(panels)}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{escape(title)}">'
+        f'<style>{_STYLE}</style><text class="title" x="16" y="22">{escape(title)}</text>{legend}{charts}</svg>\n'
+    )
+
+
+def _legend(names: list[str], colours: dict[str, str], dashed: set[str], width: int) -> tuple[str, int]:
+    parts, x, row = [], 16.0, 0
+    for name in names:
+        wide = 44 + 7.2 * len(name)
+        if x > 16 and x + wide > width:
+            x, row = 16.0, row + 1
+        y = HEADER + LEGEND * row + 14
+        dash = ' stroke-dasharray="5 4"' if name in dashed else ""
+        parts.append(
+            f'<line x1="{x:.0f}" x2="{x + 22:.0f}" y1="{y - 4}" y2="{y - 4}" stroke="{colours[name]}" '
+            f'class="line"{dash}/><text x="{x + 28:.0f}" y="{y}">{escape(name)}</text>'
+        )
+        x += wide
+    return "".join(parts), row + 1
+
+
+def _panel(panel: Panel, colours: dict[str, str]) -> str:
+    points = [p for line in panel.lines for p in line.points]
+    x = _Scale(*_range([p[0] for p in points], panel.log_x), LEFT, WIDTH - RIGHT, panel.log_x)
+    y = _Scale(*_range([p[1] for p in points], panel.log_y), HEIGHT - BOTTOM, TOP, panel.log_y)
+    base = HEIGHT - BOTTOM
+    parts = [
+        f'<text x="16" y="16">{escape(panel.title)}</text><text class="small" x="16" y="32">{escape(panel.y)}</text>',
+        f'<text class="small" x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 10}" text-anchor="middle">{escape(panel.x)}</text>',
+        f'<line class="axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{base}" y2="{base}"/>',
+    ]
+    for value in x.ticks():
+        parts.append(
+            f'<line class="axis" x1="{x(value)}" x2="{x(value)}" y1="{base}" y2="{base + 4}"/>'
+            f'<text class="small" x="{x(value)}" y="{base + 18}" text-anchor="middle">{_label(value)}</text>'
+        )
+    for value in y.ticks():
+        parts.append(
+            f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(value)}" y2="{y(value)}"/>'
+            f'<text class="small" x="{LEFT - 8}" y="{y(value) + 4}" text-anchor="end">{_label(value)}</text>'
+        )
+    parts += [_curve(line, x, y, colours[line.name]) for line in panel.lines if line.points]
+    return "".join(parts)
+
+
+def _curve(line: Line, x: _Scale, y: _Scale, colour: str) -> str:
+    path = f"M{x(line.points[0][0])} {y(line.points[0][1])}"
+    for point in line.points[1:]:
+        path += f"H{x(point[0])}V{y(point[1])}" if line.step else f"L{x(point[0])} {y(point[1])}"
+    dash = ' stroke-dasharray="5 4"' if line.dashed else ""
+    drawn = f'<path class="line" d="{path}" stroke="{colour}"{dash}/>'
+    if line.step:
+        return drawn
+    return drawn + "".join(
+        f'<circle cx="{x(a)}" cy="{y(b)}" r="3.6" fill="{colour}">'
+        f"<title>{escape(line.name)}: {_label(b)} at {_label(a)}</title></circle>"
+        for a, b in line.points
+    )
+
+
+def _range(values: list[float], log: bool) -> tuple[float, float]:
+    """A little more than the values need; in whole decades when they span more than one."""
+    if not values:
+        return (1.0, 10.0) if log else (0.0, 1.0)
+    low, high = min(values), max(values)
+    if not log:
+        return min(0.0, low), high * 1.05 if high > 0.0 else 1.0
+    if low <= 0.0:
+        raise ValueError(f"a logarithmic axis cannot show {low:g}")
+    return 10.0 ** math.floor(math.log10(low * 0.999)), 10.0 ** math.ceil(math.log10(high * 1.001))
+
+
+def _step(raw: float) -> float:
+    magnitude = 10.0 ** math.floor(math.log10(raw))
+    return next(m * magnitude for m in (1, 2, 5, 10) if m * magnitude >= raw * 0.999)
+
+
+def _label(value: float) -> str:
+    exponent = math.log10(value) if value > 0.0 else 0.0
+    if exponent.is_integer() and abs(exponent) > 3:
+        return "10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{value:.3g}"
