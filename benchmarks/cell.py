@@ -100,7 +100,9 @@ class _Row:
         reach = float(np.quantile(np.abs(self.y), 0.99)) + row.largest
         nodes = min(int(2 * reach / beta) + 1, subtree.MAX_NODES)
         first = -0.5 * (nodes - 1) * beta
-        scratch = subtree.make_scratch(row.points, row.near, 1)._replace(groups=np.zeros(subtree.GRID_LIMIT, np.float32))
+        scratch = subtree.make_scratch(row.points, row.near, 1)._replace(
+            groups=np.zeros(subtree.GRID_LIMIT, np.float32)
+        )
 
         def bound() -> float:
             subtree.bound_cell(row.points, 0, self.geometry, first, beta, nodes, levels, setting, scratch)

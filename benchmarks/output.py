@@ -66,11 +66,13 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], notes: Sequence[str] = ()) -> None:
-    """Print a table whose first column is text and whose others are numbers."""
+def show(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], notes: Sequence[str] = (), words: int = 1
+) -> None:
+    """Print a table whose first `words` columns are text and whose others are numbers."""
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
     for k, column in enumerate(columns):
-        table.add_column(column, justify="left" if k == 0 else "right", no_wrap=k == 0)
+        table.add_column(column, justify="left" if k < words else "right", no_wrap=k == 0)
     for row in rows:
         table.add_row(*row)
     console.print(table)

@@ -58,7 +58,12 @@ Solver = Callable[[RealPair], tuple[FloatArray, str]]
 def our_solver(certify: bool, threads: int | None, time_limit: float | None) -> Solver:
     def solve(pair: RealPair) -> tuple[FloatArray, str]:
         result = tear3d.register(
-            pair.source, pair.target, noise_bound=pair.noise_bound, certify=certify, threads=threads, time_limit=time_limit
+            pair.source,
+            pair.target,
+            noise_bound=pair.noise_bound,
+            certify=certify,
+            threads=threads,
+            time_limit=time_limit,
         )
         return result.transformation, result.status
 
@@ -129,6 +134,7 @@ def show_outcomes(outcomes: list[Outcome]) -> None:
         ("method", "data set", "right", "recall", "F1", "rotation", "translation", "median time", "slowest"),
         rows,
         ["F1 and errors: medians over the pairs that are right (translation in units of the data)"],
+        words=2,
     )
 
 
@@ -192,7 +198,9 @@ def main(
     time_limit: Annotated[float | None, typer.Option(help="Seconds per pair for tear3d.")] = None,
     peers: Annotated[str, typer.Option(help="all, none, or names separated by commas.")] = "all",
     only: Annotated[str, typer.Option(help="Only pairs whose names contain this.")] = "",
-    skip: Annotated[Path | None, typer.Option(help="JSON list of undecidable pairs; default: a README's table.")] = None,
+    skip: Annotated[
+        Path | None, typer.Option(help="JSON list of undecidable pairs; default: a README's table.")
+    ] = None,
     shuffles: Annotated[int, typer.Option("--shuffled", min=0, help="Solve so many shuffled pairs instead.")] = 0,
     out: Annotated[Path, typer.Option(help="Folder for real.json and real.svg.")] = OUT,
 ) -> None:
@@ -230,7 +238,9 @@ def _chosen(names: str) -> list[baselines.Peer]:
     wanted = [name.strip() for name in names.split(",")]
     for name in wanted:
         if name not in found:
-            raise typer.BadParameter(f"{name!r} is not among the peers that can run here: {', '.join(found)}", param_hint="--peers")
+            raise typer.BadParameter(
+                f"{name!r} is not among the peers that can run here: {', '.join(found)}", param_hint="--peers"
+            )
     return [found[name] for name in wanted]
 
 

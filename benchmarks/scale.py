@@ -129,7 +129,9 @@ def _points(rows: list[Row], key: str) -> list[tuple[float, float]]:
 
 
 def main(
-    sizes: Annotated[list[int] | None, typer.Option(min=100, help="Numbers of pairs instead of the paper's; repeat.")] = None,
+    sizes: Annotated[
+        list[int] | None, typer.Option(min=100, help="Numbers of pairs instead of the paper's; repeat.")
+    ] = None,
     threads: Annotated[int, typer.Option(min=1)] = 2,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     cloud: Annotated[str, typer.Option(help="ellipsoid or teapot.")] = "ellipsoid",
@@ -139,6 +141,7 @@ def main(
     out: Annotated[Path, typer.Option(help="Folder for scale.json and scale.svg.")] = OUT,
 ) -> None:
     """Time and memory up to ten million pairs."""
+
     def solve(problems: Sequence[Problem]) -> list[Row]:
         return [measure(problem, threads, seed, time_limit) for problem in problems]
 

@@ -116,7 +116,7 @@ def solve_first_row(
     return _moved_back(
         p,
         solve_row_sweep(
-            p.x - p.x_mean, p.y @ u - shift, p.xi, p.w, loss=loss, rel_gap=options.rel_gap, limits=limits,
+            p.x - p.x_mean, p.y @ u - shift, _shared(p.xi), _shared(p.w), loss=loss, rel_gap=options.rel_gap, limits=limits,
             threads=options.threads, incumbent=_moved_in(p, incumbent, shift), stage="first row",
         ),
         shift,
@@ -143,6 +143,11 @@ def solve_second_row(
         ),
         shift,
     )  # fmt: skip
+
+
+def _shared(values: FloatArray) -> FloatArray:
+    """One value for all as a number, which the sweep solvers take."""
+    return values[0] if values.size == 1 else values
 
 
 def _moved_in(p: Centred, pose: tuple[FloatArray, float], shift: float) -> tuple[FloatArray, float]:

@@ -12,6 +12,7 @@ from tear3d.search import subtree
 from tear3d.search.points import pack_points
 from tear3d.search.rows import _pairs
 from tear3d.search.sphere import cell_geometry, cell_vertices
+from tear3d.search.state import Setting, make_scratch
 from tests import naive
 
 CLOUDS = ("gaussian", "surface", "line", "clusters", "far", "duplicates", "rim", "few")
@@ -79,7 +80,7 @@ def pack(x, y, xi, w, double):
 
 
 def setting_of(row, cell):
-    return subtree.Setting(
+    return Setting(
         xi=row.xi,
         eps=row.eps,
         radius=row.radius,
@@ -95,7 +96,7 @@ def setting_of(row, cell):
 @functools.cache
 def work_space(rows, dtype):
     """One work space for all problems of a kind, with a grid of groups large enough for every test."""
-    scratch = subtree.make_scratch(np.empty((rows, 1), dtype), 0, 1)
+    scratch = make_scratch(np.empty((rows, 1), dtype), 0, 1)
     return scratch._replace(groups=np.zeros(GROUPS, np.float32))
 
 
@@ -322,7 +323,7 @@ def test_copied_points_save_all_that_can_be_saved(kind):
         y[rng.random(len(y)) < 0.5] += 20.0 * float(xi.max())
         row = pack(x, y, xi, w, True)
         size = row.points.shape[1]
-        scratch = subtree.make_scratch(row.points, row.near, size + 2 * subtree.BLOCK)
+        scratch = make_scratch(row.points, row.near, size + 2 * subtree.BLOCK)
         high = low + nodes * beta
         if not subtree.copy_active(row.points, 0, cell.geometry, low, high, setting_of(row, cell), scratch):
             continue

@@ -158,7 +158,8 @@ def wide_bound(points, origin, n, xi, geo, eps, t0, beta, nodes, buffers, hist, 
         g3 += (np.float64(hist[up, 4]) + hist[down, 4]) - 2.0 * hist[j, 4]
     # Half an ulp of a sum of up to n_bin terms, n_bin times: 8 kinks a point for the offsets (β ≤ ξ/4), 4 steps for the
     # tangents, which move a point by less than ξ here.
-    return active * (eps + xi * 3e-16 * (nodes + 16.0 * n)) + 6e-8 * squares * 6.0 * xi
+    # In float64, a slope is off by an ulp per bin at most, and a value by that per node.
+    return active * (eps + xi * 3e-16 * nodes + beta * 3e-16 * nodes * bins) + 6e-8 * squares * 6.0 * xi
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -225,4 +226,5 @@ def narrow_bound(points, origin, n, general, xi, geo, eps, t0, beta, nodes, buff
         out[k] += value * beta + h1 * abs(g1) + h2 * abs(g2) + eta * abs(g3) + 0.5 * beta * abs(g0)
         slope += second[k]
         value += slope
-    return active * (eps + xi * 3e-16 * (nodes + 16.0 * n))
+    # A slope is off by an ulp per deposit or node at most, a value by that per node.
+    return active * (eps + xi * 3e-16 * (nodes + 16.0 * n) + beta * 3e-16 * nodes * (nodes + 16.0 * n))

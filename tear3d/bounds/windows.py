@@ -278,4 +278,4 @@ def window_bound(
         top = max(top, rows[0, k])
         out[k] += rows[0, k]
     # Rounding: eps per point in a band; float32 sums inside a bin (n² units of half an ulp); float32 rows; float64 sums.
-    return eps * most + 6e-8 * squares * 8.0 * (beta + inside) + 1e-6 * top + 1e-15 * n * xi * stride
+    return eps * most + 6e-8 * squares * 8.0 * (beta + inside) + 1e-6 * top + 1e-15 * n * stride * (xi + beta * stride)

@@ -90,7 +90,7 @@ def _key(a0, a1, a2, y, scale, extent, slabs):
 
 
 @njit(cache=True, nogil=True)
-def _pack(source, target, centre, direction, offset, xi, w, extent, slabs, starts, out):
+def _pack(source, target, centre, direction, offset, xi, w, extent, slabs, starts, up, out):
     """Counting sort by key into out; starts[key] ends up as the end of that key's stretch."""
     scale = 7.999 / extent if extent > 0.0 else 0.0
     for placing in (False, True):
@@ -107,8 +107,9 @@ def _pack(source, target, centre, direction, offset, xi, w, extent, slabs, start
             starts[key] += 1
             out[0, j], out[1, j], out[2, j], out[3, j] = a0, a1, a2, y
             if out.shape[0] == 6:
-                out[4, j] = xi[i % xi.size]
-                out[5, j] = w[i % w.size]
+                # Rounded up: in single precision half an ulp of a huge threshold would exceed eps.
+                out[4, j] = xi[i % xi.size] * (1.0 + up)
+                out[5, j] = w[i % w.size] * (1.0 + up)
         if not placing:
             for key in range(KEYS + 1):
                 starts[key + 1] += starts[key]
@@ -149,7 +150,7 @@ def pack_points(
         slabs = np.quantile(sample, np.arange(1, SLABS) / SLABS)
     points = np.empty((6 if general else 4, alive), dtype)
     starts = np.zeros(KEYS + 2, np.int64)
-    _pack(source, target, centre, direction, offset, xi, w, extent * (1.0 + 1e-12), slabs, starts, points)
+    _pack(source, target, centre, direction, offset, xi, w, extent * (1.0 + 1e-12), slabs, starts, 2.0 * unit, points)
     near = int(starts[KEYS - 1])
     positive = xi[xi > 0.0]
     # b: 8 roundings of |x| and 2 of |y|; p and q inside E and the linear term: 6 more of |x|; doubled.

@@ -201,7 +201,7 @@ def solve_sharp(
     start = np.array([*r, t])
     cells_before = limits.cells
     n = row.points.shape[1]
-    saving = saving_at(row.points, 0, n, row.general, row.xi, r, t) if n else 0.0
+    saving = float(saving_at(row.points, 0, n, row.general, row.xi, r, t)) if n else 0.0
     search = _Search(
         row=row,
         setting=Setting(
@@ -227,7 +227,7 @@ def solve_sharp(
         else:
             side = range(2**TOP_LEVEL)
             search.solve([(face, TOP_LEVEL, i, j) for face in range(6) for i in side for j in side])
-    bound = search.bound()
+    bound = float(search.bound())
     closed = relative_gap(search.saving, bound) <= rel_gap
     ended_by = search.ended_by
     if ended_by == "gap" and not closed:

@@ -6,7 +6,8 @@ and half sides h. With d = g − c, the rotation from the centre has the Gibbs v
 
     v = M d / (1 + ε),   M d = (d − d×c) / (1 + |c|²),   ε = d·c / (1 + |c|²),
 
-and moves a point p by 2/(1 + |v|²)·(v×p + v×(v×p)), that is by 2 (M d)×p, linear in g, up to a remainder of second order.
+and moves a point p by 2/(1 + |v|²)·(v×p + v×(v×p)). The first part is 2 (M d)×p, linear in g, up to a remainder of
+second order; the second lies in the ball of radius μ|p| around −μp, μ = V²/(1 + V²), for all |v| ≤ V. So R x is near (1 − μ) p.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from numba import njit
 from tear3d.result import FloatArray
 
 FACES = 4
-# Layout of the frame of a cell: rotation of the centre (rows), columns of 2M (rows of the array), half sides, remainder
-# per unit of |p|, cosine and sine of the largest angle to the centre.
-ROTATION, AXES, HALF, REMAINDER, COSINE, SINE, FRAME = 0, 9, 18, 21, 22, 23, 24
+# Layout of the frame of a cell: (1 − μ) times the rotation of the centre, columns of 2M/(1 − μ) (both by rows), half sides,
+# remainder per unit of |p|, cosine and sine of the largest angle to the centre, 1 − μ.
+ROTATION, AXES, HALF, REMAINDER, COSINE, SINE, INWARD, FRAME = 0, 9, 18, 21, 22, 23, 24, 25
 _UP = 1.0 + 1e-13
 
 
@@ -30,6 +31,24 @@ def cell_frame(face, box, out):
     c = (c0, c1, c2)
     square = c0 * c0 + c1 * c1 + c2 * c2
     scale = 1.0 / (1.0 + square)
+    diagonal, tilt = 0.0, 0.0
+    for j in range(3):
+        h = 0.5 * (box[3 + j] - box[j]) * _UP + 1e-16
+        out[HALF + j] = h
+        diagonal += h * h
+        tilt += h * abs(c[j])
+    length = np.sqrt(diagonal * scale) * _UP
+    tilt *= scale * _UP
+    if tilt >= 0.9:
+        return False
+    v = length / (1.0 - tilt)
+    mu = v * v / (1.0 + v * v)
+    uneven = max(1.0 / (1.0 - tilt) - 1.0, 1.0 - 1.0 / ((1.0 + v * v) * (1.0 + tilt)))
+    out[REMAINDER] = (2.0 * length * uneven + mu) * _UP + 1e-15
+    angle = min(np.pi, 2.0 * np.arctan(v) * _UP + 1e-15)
+    out[COSINE] = np.cos(angle)
+    out[SINE] = np.sin(angle) if angle < 0.5 * np.pi else 1.0
+    out[INWARD] = 1.0 - mu
     for k in range(3):
         for m in range(3):
             sign = 1.0 if face == 0 or face - 1 == m else -1.0
@@ -40,28 +59,13 @@ def cell_frame(face, box, out):
                 value -= 2.0 * c[(k + 2) % 3]
             else:
                 value += 2.0 * c[(k + 1) % 3]
-            out[ROTATION + 3 * k + m] = sign * scale * value
+            out[ROTATION + 3 * k + m] = sign * scale * value * (1.0 - mu)
     # Columns of 2M: 2 (e_j − e_j×c) / (1 + |c|²).
-    diagonal, tilt = 0.0, 0.0
+    scale *= 2.0 / (1.0 - mu)
     for j in range(3):
-        out[AXES + 3 * j + j] = 2.0 * scale
-        out[AXES + 3 * j + (j + 1) % 3] = 2.0 * scale * c[(j + 2) % 3]
-        out[AXES + 3 * j + (j + 2) % 3] = -2.0 * scale * c[(j + 1) % 3]
-        h = 0.5 * (box[3 + j] - box[j]) * _UP + 1e-16
-        out[HALF + j] = h
-        diagonal += h * h
-        tilt += h * abs(c[j])
-    length = np.sqrt(diagonal * scale) * _UP
-    tilt *= scale * _UP
-    if tilt >= 0.9:
-        return False
-    v = length / (1.0 - tilt)
-    shrink = 1.0 / ((1.0 + v * v) * (1.0 + tilt))
-    uneven = max(1.0 / (1.0 - tilt) - 1.0, 1.0 - shrink)
-    out[REMAINDER] = 2.0 * (length * uneven + v * v / (1.0 + v * v)) * _UP + 1e-15
-    angle = min(np.pi, 2.0 * np.arctan(v) * _UP + 1e-15)
-    out[COSINE] = np.cos(angle)
-    out[SINE] = np.sin(angle) if angle < 0.5 * np.pi else 1.0
+        out[AXES + 3 * j + j] = scale
+        out[AXES + 3 * j + (j + 1) % 3] = scale * c[(j + 2) % 3]
+        out[AXES + 3 * j + (j + 2) % 3] = -scale * c[(j + 1) % 3]
     return True
 
 

@@ -23,8 +23,8 @@ from tear3d.search.full.chart import AXES, HALF, REMAINDER
 from tear3d.search.full.votes import NORM, WEIGHT, XI
 
 # Layout of the sums: value at the centre of the box, slopes (g, t), what a side contributes to chords and lone bounds
-# (g, t), saving at the centre, total of the terms' sizes.
-VALUE, SLOPE, SPREAD, CENTRE, SIZE, SUMS = 0, 1, 7, 13, 14, 15
+# (g, t), saving at the centre (nearly), total of the terms' sizes, sum of the bounds of every point alone.
+VALUE, SLOPE, SPREAD, CENTRE, SIZE, LONE, SUMS = 0, 1, 7, 13, 14, 15, 16
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -51,7 +51,7 @@ def slope_bound(points, start, stop, frame, centre, half, toward, eps, active, s
     remainder = frame[REMAINDER]
     value, size, at_centre = 0.0, 0.0, 0.0
     g0, g1, g2, g3, g4, g5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    d0, d1, d2, d3 = 0.0, 0.0, 0.0, 0.0
+    d0, d1, d2, d3, d4, d5, lone = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     found = 0
     for i in range(start, stop):
         x0, x1, x2 = points[0, i], points[1, i], points[2, i]
@@ -70,11 +70,10 @@ def slope_bound(points, start, stop, frame, centre, half, toward, eps, active, s
         c10, c11, c12 = u11 * p2 - u12 * p1, u12 * p0 - u10 * p2, u10 * p1 - u11 * p0
         c20, c21, c22 = u21 * p2 - u22 * p1, u22 * p0 - u20 * p2, u20 * p1 - u21 * p0
         m0, m1, m2 = abs(z0), abs(z1), abs(z2)
-        alone = xi
-        alone -= max(0.0, m0 - (h0 * abs(c00) + h1 * abs(c10) + h2 * abs(c20) + t0 + rest))
-        alone -= max(0.0, m1 - (h0 * abs(c01) + h1 * abs(c11) + h2 * abs(c21) + t1 + rest))
-        alone -= max(0.0, m2 - (h0 * abs(c02) + h1 * abs(c12) + h2 * abs(c22) + t2 + rest))
-        alone = min(alone, xi - max(0.0, shell))
+        e0 = h0 * abs(c00) + h1 * abs(c10) + h2 * abs(c20) + t0 + rest
+        e1 = h0 * abs(c01) + h1 * abs(c11) + h2 * abs(c21) + t1 + rest
+        e2 = h0 * abs(c02) + h1 * abs(c12) + h2 * abs(c22) + t2 + rest
+        alone = xi - max(0.0, max(shell, max(0.0, m0 - e0) + max(0.0, m1 - e1) + max(0.0, m2 - e2)))
         if alone <= 0.0:
             continue
         s0 = 1.0 if z0 - a0 * c00 - a1 * c10 - a2 * c20 >= b0 else -1.0
@@ -103,11 +102,17 @@ def slope_bound(points, start, stop, frame, centre, half, toward, eps, active, s
             slope = 0.0
         else:
             value += w * chord
-        if slope < 1.0:
-            d0 += w * abs(k0)
-            d1 += w * abs(k1)
-            d2 += w * abs(k2)
-            d3 += w
+        lone += w * min(alone, upper)
+        if slope == 0.0:
+            if m0 > e0:
+                d0, d1, d2, d3 = d0 + w * abs(c00), d1 + w * abs(c10), d2 + w * abs(c20), d3 + w
+            if m1 > e1:
+                d0, d1, d2, d4 = d0 + w * abs(c01), d1 + w * abs(c11), d2 + w * abs(c21), d4 + w
+            if m2 > e2:
+                d0, d1, d2, d5 = d0 + w * abs(c02), d1 + w * abs(c12), d2 + w * abs(c22), d5 + w
+        elif slope < 1.0:
+            d0, d1, d2 = d0 + w * abs(k0), d1 + w * abs(k1), d2 + w * abs(k2)
+            d3, d4, d5 = d3 + w, d4 + w, d5 + w
         slope *= w
         g0 += slope * k0
         g1 += slope * k1
@@ -116,9 +121,9 @@ def slope_bound(points, start, stop, frame, centre, half, toward, eps, active, s
         g4 += slope * s1
         g5 += slope * s2
         size += w * (xi + reach)
-    sums[VALUE], sums[CENTRE], sums[SIZE] = value, at_centre, size
+    sums[VALUE], sums[CENTRE], sums[SIZE], sums[LONE] = value, at_centre, size, lone
     sums[SLOPE], sums[SLOPE + 1], sums[SLOPE + 2] = g0, g1, g2
     sums[SLOPE + 3], sums[SLOPE + 4], sums[SLOPE + 5] = g3, g4, g5
     sums[SPREAD], sums[SPREAD + 1], sums[SPREAD + 2] = d0 * h0, d1 * h1, d2 * h2
-    sums[SPREAD + 3], sums[SPREAD + 4], sums[SPREAD + 5] = d3 * t0, d3 * t1, d3 * t2
+    sums[SPREAD + 3], sums[SPREAD + 4], sums[SPREAD + 5] = d3 * t0, d4 * t1, d5 * t2
     return found

@@ -9,8 +9,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tear3d.search.full.chart import FRAME, HALF, cell_frame
-from tear3d.search.full.slopes import CENTRE, SIZE, SLOPE, SPREAD, SUMS, VALUE, slope_bound
-from tear3d.search.full.votes import BOUND, FACE, G, NODE, ROWS, T
+from tear3d.search.full.slopes import CENTRE, LONE, SIZE, SLOPE, SPREAD, SUMS, VALUE, slope_bound
+from tear3d.search.full.votes import BOUND, FACE, NODE, ROWS, T, WEIGHT, XI
 
 STACK = 1024
 SEGMENTS = 48
@@ -71,6 +71,24 @@ def make_scratch(n: int) -> Scratch:
 
 
 @njit(cache=True, nogil=True)
+def saving_at(points, active, found, face, pose, frame):
+    """Σ w·max(0, ξ − ‖y − R x − t‖₁) over the listed points, at the chart point pose[0:3] of a face and t = pose[3:6]."""
+    box = np.empty(6)
+    box[:3] = pose[:3]
+    box[3:] = pose[:3]
+    cell_frame(face, box, frame)
+    total = 0.0
+    for m in range(found):
+        i = active[m]
+        norm = 0.0
+        for k in range(3):
+            p = frame[3 * k] * points[0, i] + frame[3 * k + 1] * points[1, i] + frame[3 * k + 2] * points[2, i]
+            norm += abs(points[3 + k, i] - p - pose[3 + k])
+        total += points[WEIGHT, i] * max(0.0, points[XI, i] - norm)
+    return total
+
+
+@njit(cache=True, nogil=True)
 def _copy(points, segment, found, scratch):
     """Copy the active points behind the segment; False when there is no room."""
     arena, active = scratch.arena, scratch.active
@@ -105,7 +123,7 @@ def _shrink(node, box_half, sums, bound, threshold):
 def search_subtree(points, setting, task, scratch, budget, cell_limit):
     """Work off the task's stack until it is empty or `budget` point visits or `cell_limit` boxes are spent."""
     nodes, count, state = task.nodes, task.count, task.state
-    frame, sums = np.empty(FRAME), np.empty(SUMS)
+    frame, point, sums = np.empty(FRAME), np.empty(FRAME), np.empty(SUMS)
     middle, toward, half = np.empty(6), np.empty(6), np.empty(6)
     visits, cells = 0, 0
     while count[TOP] > 0 and visits < budget and cells < cell_limit:
@@ -132,21 +150,25 @@ def search_subtree(points, setting, task, scratch, budget, cell_limit):
         cells += 1
         visits += stop - start
         if sums[CENTRE] > state[SAVING]:
-            state[SAVING] = sums[CENTRE]
-            threshold = state[SAVING] * (1.0 + setting.slack)
-            task.best[0] = face
-            task.best[1:] = middle
+            value = saving_at(source, scratch.active, found, face, middle, point)
+            if value > state[SAVING]:
+                state[SAVING] = value
+                threshold = value * (1.0 + setting.slack)
+                task.best[0] = face
+                task.best[1:] = middle
         bound = sums[VALUE]
         for j in range(6):
             bound += abs(sums[SLOPE + j]) * half[j]
-        bound = bound + 4e-16 * (found + 16) * sums[SIZE]
-        if bound <= threshold:
-            state[CLOSED] = max(state[CLOSED], min(bound, node[BOUND]))
+        rounding = 4e-16 * (found + 16) * sums[SIZE]
+        bound += rounding
+        lone = sums[LONE] + rounding
+        if min(bound, lone) <= threshold:
+            state[CLOSED] = max(state[CLOSED], min(min(bound, lone), node[BOUND]))
             count[TOP] = top
             continue
         _shrink(node, half, sums, bound, threshold)
         state[CLOSED] = max(state[CLOSED], min(threshold, node[BOUND]))
-        node[BOUND] = min(node[BOUND], bound)
+        node[BOUND] = min(node[BOUND], min(bound, lone))
         if found < COPY_BELOW * (stop - start) and segment + 1 < SEGMENTS and _copy(source, segment, found, scratch):
             segment += 1
         widest, most = 0, -1.0

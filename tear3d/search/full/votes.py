@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from tear3d.search.full.chart import AXES, COSINE, FRAME, HALF, REMAINDER, SINE, cell_frame
+from tear3d.search.full.chart import AXES, COSINE, FRAME, HALF, INWARD, REMAINDER, SINE, cell_frame
 
 # Rows of the packed points: x, y, |x|, ξ, w.
 X, Y, NORM, XI, WEIGHT, ROWS = 0, 3, 6, 7, 8, 9
@@ -33,6 +33,7 @@ def _deposit(points, votes, frame, low, size, shape, eps, grid):
     s1 = shape[2] + 1
     s0 = s1 * (shape[1] + 1)
     cosine, sine, remainder = frame[COSINE], frame[SINE], frame[REMAINDER]
+    outward = 1.0 / frame[INWARD]
     first = np.empty(3, np.int64)
     last = np.empty(3, np.int64)
     total, touched = 0.0, 0
@@ -53,9 +54,10 @@ def _deposit(points, votes, frame, low, size, shape, eps, grid):
             e += r[HALF] * abs(r[AXES + ka] * b - r[AXES + kb] * a)
             e += r[HALF + 1] * abs(r[AXES + 3 + ka] * b - r[AXES + 3 + kb] * a)
             e += r[HALF + 2] * abs(r[AXES + 6 + ka] * b - r[AXES + 6 + kb] * a)
-            across = np.sqrt(max(0.0, length * length - p * p)) * sine
-            highest = length if p >= length * cosine else p * cosine + across
-            lowest = -length if p <= -length * cosine else p * cosine - across
+            full = p * outward
+            across = np.sqrt(max(0.0, length * length - full * full)) * sine
+            highest = length if full >= length * cosine else full * cosine + across
+            lowest = -length if full <= -length * cosine else full * cosine - across
             highest = min(highest, p + e)
             lowest = max(lowest, p - e)
             y = points[Y + k, i] - low[k]
