@@ -4,17 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: install demo test check format bench clean
+.PHONY: install demo test check format bench docs clean
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev,clouds,report]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev,clouds,report,docs]"
 	touch $(STAMP)
 
 install: $(STAMP)
 
 demo: $(STAMP)
-	$(BIN)/tear3d demo
+	$(BIN)/tear3d demo --report out/demo.html
 
 test: $(STAMP)
 	$(BIN)/python -m pytest
@@ -30,6 +30,9 @@ format: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
+
+docs: $(STAMP)
+	$(BIN)/mkdocs build --strict
 
 clean:
 	rm -rf $(VENV) build dist site out .pytest_cache .ruff_cache .mypy_cache .hypothesis

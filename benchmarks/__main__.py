@@ -1,8 +1,8 @@
 """The core table: is every answer right, is every certificate closed, and how long does it take.
 
-10 000 pairs of a Gaussian cloud (the paper's setup) with 90, 95 and 98 % wrong, 20 seeds each, and 5 000 pairs with 0, 50 and
-80 % wrong; right means a rotation error below 0.5° and a translation error below 0.02. Then the three bounds of one cell of
-the search, against their naive twins. About two minutes::
+10 000 pairs of a Gaussian cloud (the paper's setup) with 90, 95 and 98 % wrong, 20 seeds each, and 5 000 pairs with
+0, 50 and 80 % wrong; right means a rotation error below 0.5° and a translation error below 0.02. Then the three bounds
+of one cell of the search, against their naive twins. About two minutes::
 
     make bench
     python -m benchmarks --seeds 20 --threads 2

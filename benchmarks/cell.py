@@ -17,14 +17,18 @@ import numpy as np
 from tear3d.bounds.losses import TEAR
 from tear3d.bounds.ranges import cell_ranges
 from tear3d.bounds.sweep import max_saving
-from tear3d.search import subtree
 from tear3d.search.points import RowPoints, pack_points
 from tear3d.search.sphere import cell_geometry, cell_vertices
+from tear3d.search.state import Setting, make_scratch
+from tear3d.search.subtree import bound_cell
 from tear3d.synthetic import make_problem
 from tests import naive
 
 BINS = 8
 """Nodes per ξ of the first-order and the window bound."""
+MOST_NODES = 2_048
+GRID = 4_000_000
+"""Room for the groups of the window bound, enough for so many nodes."""
 REPEATS = 5
 
 
@@ -90,22 +94,20 @@ class _Row:
         return bound
 
     def sharp(self, n: int, levels: int) -> tuple[Callable[[], float], int, float]:
-        """The bound by windows with 2^levels groups a side, or first order for 0; its number of nodes and first node."""
+        """The bound by windows with 2^levels groups a side, or first order for 0; how many nodes, and the first."""
         row = self.packed(n)
-        setting = subtree.Setting(
+        setting = Setting(
             xi=row.xi, eps=row.eps, radius=row.radius, extent=row.extent, background=1.0, slack=0.0,
             general=row.general, circle=False, basis=np.zeros((2, 3)),
         )  # fmt: skip
         beta = row.xi / BINS
         reach = float(np.quantile(np.abs(self.y), 0.99)) + row.largest
-        nodes = min(int(2 * reach / beta) + 1, subtree.MAX_NODES)
+        nodes = min(int(2 * reach / beta) + 1, MOST_NODES)
         first = -0.5 * (nodes - 1) * beta
-        scratch = subtree.make_scratch(row.points, row.near, 1)._replace(
-            groups=np.zeros(subtree.GRID_LIMIT, np.float32)
-        )
+        scratch = make_scratch(row.points, row.near, 1)._replace(groups=np.zeros(GRID, np.float32))
 
         def bound() -> float:
-            subtree.bound_cell(row.points, 0, self.geometry, first, beta, nodes, levels, setting, scratch)
+            bound_cell(row.points, 0, self.geometry, first, beta, nodes, levels, setting, scratch)
             return float(scratch.values[:nodes].max())
 
         return bound, nodes, first

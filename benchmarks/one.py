@@ -2,7 +2,8 @@
 
 Used by `benchmarks.scale`; by hand::
 
-    python -m benchmarks.one '{"n": 100000, "outlier_ratio": 0.99, "cloud": "ellipsoid", "rel_gap": 1e-3, "threads": 2, "seed": 0}'
+    python -m benchmarks.one '{"n": 100000, "outlier_ratio": 0.99, "cloud": "ellipsoid",
+                               "rel_gap": 1e-3, "threads": 2, "seed": 0}'
 """
 
 from __future__ import annotations

@@ -70,11 +70,12 @@ def show(
     title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], notes: Sequence[str] = (), words: int = 1
 ) -> None:
     """Print a table whose first `words` columns are text and whose others are numbers."""
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    table = Table(box=box.SIMPLE_HEAD)
     for k, column in enumerate(columns):
         table.add_column(column, justify="left" if k < words else "right", no_wrap=k == 0)
     for row in rows:
         table.add_row(*row)
+    console.print(title, style="bold")
     console.print(table)
     for note in notes:
         console.print(note, style="dim")

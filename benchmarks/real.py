@@ -1,9 +1,9 @@
 """Real correspondences: how many poses are right, how exact, how fast, next to every installed peer.
 
-FOLDER holds one npz per pair of scans with src, dst (N×3), T_gt (4×4) and xi (benchmarks/real_pairs.py); by default what
-TEAR3D_DATA names. Right is judged by the customary limits: 3DMatch 15° and 0.3 m, KITTI 5° and 0.6 m, ETH 3° and 0.5 m, others
-5° and 3ξ. Errors and F1 are medians over the pairs that are right. Undecidable pairs, whose truth is not the largest consensus, are
-counted apart. Prints tables; writes real.json and real.svg::
+FOLDER holds one npz per pair of scans with src, dst (N×3), T_gt (4×4) and xi (benchmarks/real_pairs.py); by default
+what TEAR3D_DATA names. Right is judged by the customary limits: 3DMatch 15° and 0.3 m, KITTI 5° and 0.6 m, ETH 3° and
+0.5 m, others 5° and 3ξ. Errors and F1 are medians over the pairs that are right. Undecidable pairs, whose truth is not
+the largest consensus, are counted apart. Prints tables; writes real.json and real.svg::
 
     python -m benchmarks.real FOLDER --no-certify
     python -m benchmarks.real FOLDER --peers none --skip undecidable.json
@@ -165,11 +165,13 @@ def show_misses(outcomes: list[Outcome]) -> None:
         ("Undecidable (not counted above)", [o for o in ours if not o.decidable]),
     ):
         if chosen:
-            rows = [
-                (o.pair, f"{o.inliers}/{o.n}", o.status, f"{o.rotation_error:.1f}°", f"{o.translation_error:.3g}", seconds(o.seconds))
-                for o in chosen
-            ]  # fmt: skip
+            rows = [_miss(o) for o in chosen]
             show(f"{OURS}: {title}", ("pair", "inliers", "status", "rotation", "translation", "time"), rows)
+
+
+def _miss(o: Outcome) -> list[str]:
+    errors = [f"{o.rotation_error:.1f}°", f"{o.translation_error:.3g}"]
+    return [o.pair, f"{o.inliers}/{o.n}", o.status, *errors, seconds(o.seconds)]
 
 
 def picture(outcomes: list[Outcome]) -> str:

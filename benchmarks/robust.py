@@ -1,8 +1,8 @@
 """Is the answer right, and when: many sizes, shares and kinds of wrong pairs, without the proof.
 
-The paper's setup with t ~ N(0, I), 20 seeds per cell of the grid; right means a rotation error below 2° and a translation
-error below 0.1. 99.5 % of wrong pairs only from 5 000 pairs up (below, no method has enough to go by); off-centre and
-clustered outliers at 90 and 95 %. Prints a table per kind; writes robust.json and robust.svg (time to the answer)::
+The paper's setup with t ~ N(0, I), 20 seeds per cell of the grid; right means a rotation error below 2° and a
+translation error below 0.1. 99.5 % of wrong pairs only from 5 000 pairs up, off-centre and clustered outliers at 90 and
+95 %. Prints a table per kind; writes robust.json and robust.svg (time to the answer)::
 
     python -m benchmarks.robust
     python -m benchmarks.robust --quick            # 3 seeds, up to 10 000 pairs

@@ -106,9 +106,10 @@ def _panel(panel: Panel, colours: dict[str, str]) -> str:
     x = _Scale(*_range([p[0] for p in points], panel.log_x), LEFT, WIDTH - RIGHT, panel.log_x)
     y = _Scale(*_range([p[1] for p in points], panel.log_y), HEIGHT - BOTTOM, TOP, panel.log_y)
     base = HEIGHT - BOTTOM
+    middle = (LEFT + WIDTH - RIGHT) / 2
     parts = [
         f'<text x="16" y="16">{escape(panel.title)}</text><text class="small" x="16" y="32">{escape(panel.y)}</text>',
-        f'<text class="small" x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 10}" text-anchor="middle">{escape(panel.x)}</text>',
+        f'<text class="small" x="{middle}" y="{HEIGHT - 10}" text-anchor="middle">{escape(panel.x)}</text>',
         f'<line class="axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{base}" y2="{base}"/>',
     ]
     for value in x.ticks():

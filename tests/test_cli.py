@@ -73,7 +73,7 @@ def run(*arguments, code=0):
 def solver(monkeypatch):
     fake = FakeSolver()
     monkeypatch.setattr(tear3d, "register", fake, raising=False)
-    monkeypatch.setattr(session, "kernels_are_cached", lambda: True)
+    monkeypatch.setattr(session.warmup, "is_cold", lambda: False)
     return fake
 
 
@@ -216,17 +216,20 @@ def test_missing_folders_are_made(solver, pairs_file, tmp_path):
 
 
 def test_cold_kernels_are_announced_on_stderr(solver, pairs_file, monkeypatch):
-    monkeypatch.setattr(session, "kernels_are_cached", lambda: False)
+    compiled = []
+    monkeypatch.setattr(session.warmup, "is_cold", lambda: True)
+    monkeypatch.setattr(session.warmup, "compile_kernels", lambda: compiled.append(True))
     assert "compiling kernels, once" in run("register", pairs_file).stderr
     assert run("register", pairs_file, "--quiet").stderr == ""
+    assert len(compiled) == 2
 
 
 def test_kernel_cache_is_found_where_numba_puts_it(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    assert not session.kernels_are_cached()
+    assert session.warmup.is_cold()
     (tmp_path / "bounds_1234").mkdir()
-    (tmp_path / "bounds_1234" / "kernel.nbi").touch()
-    assert session.kernels_are_cached()
+    (tmp_path / "bounds_1234" / "subtree.search_subtree-1.py311.nbi").touch()
+    assert not session.warmup.is_cold()
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".csv"])
@@ -332,9 +335,18 @@ def test_a_full_disk_is_one_line(monkeypatch, pairs_file):
 def test_warmup_covers_both_precisions_every_loss_and_the_clouds(solver, monkeypatch):
     clouds = []
     monkeypatch.setattr(tear3d, "register_clouds", lambda *a, **k: clouds.append(k), raising=False)
+    told = []
+
+    def compile_here(part):
+        session.warmup.PARTS[part]()
+        told.append(part)
+        return part, 0.0
+
+    monkeypatch.setattr(session.warmup, "_compile", compile_here)
     assert "kernels are ready" in run("warmup").stdout
-    assert {call["loss"] for call in solver.calls} == {"tear", "cm", "tls"}
-    sizes = [len(call["source"]) for call in solver.calls if call["loss"] == "tear"]
+    assert sorted(told) == sorted(session.warmup.PARTS)
+    assert {call.get("loss", "tear") for call in solver.calls} == {"tear", "cm", "tls"}
+    sizes = [len(call["source"]) for call in solver.calls if call.get("loss", "tear") == "tear"]
     assert min(sizes) <= DOUBLE_LIMIT < max(sizes)
     assert {call.get("keypoints") for call in clouds} == {None, "iss"}
 

@@ -58,7 +58,7 @@ class FakeAligner:
 def aligner(monkeypatch):
     fake = FakeAligner()
     monkeypatch.setattr(tear3d, "register_clouds", fake, raising=False)
-    monkeypatch.setattr(session, "kernels_are_cached", lambda: True)
+    monkeypatch.setattr(session.warmup, "is_cold", lambda: False)
     return fake
 
 

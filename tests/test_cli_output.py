@@ -21,7 +21,7 @@ FILES = ["inliers.txt", "pose.txt", "report.html", "result.json", "run.log", "se
 def solver(monkeypatch):
     fake = FakeSolver()
     monkeypatch.setattr(tear3d, "register", fake, raising=False)
-    monkeypatch.setattr(session, "kernels_are_cached", lambda: True)
+    monkeypatch.setattr(session.warmup, "is_cold", lambda: False)
     return fake
 
 

@@ -10,7 +10,7 @@ import typer
 import tear3d
 from tear3d.cli import options
 from tear3d.cli.outputs import Outputs
-from tear3d.cli.session import Session, announce_compilation, exit_on_errors, finish
+from tear3d.cli.session import Session, compile_when_cold, exit_on_errors, finish
 
 _FORMATS = ".ply, .pcd, .las, .laz, .e57, .xyz, .csv, .txt, .npy, .npz, .obj or KITTI's .bin"
 _FEATURES = "Features"
@@ -93,7 +93,7 @@ def align(
                 clouds.append(tear3d.read_cloud(path))
         with session.step("fingerprint"):
             inputs = outputs.describe([source, target])
-        announce_compilation(session)
+        compile_when_cold(session)
         found = tear3d.register_clouds(
             *clouds,
             voxel_size=voxel_size,

@@ -5,17 +5,16 @@ from __future__ import annotations
 import datetime
 import errno
 import logging
-import os
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 import tear3d
+from tear3d import warmup
 
 if TYPE_CHECKING:
     from tear3d.cli.outputs import Outputs
@@ -108,13 +107,16 @@ class Session:
 
 def solve(session: Session, source: Any, target: Any, **options: Any) -> Result:
     """Call the library under the session's progress bar."""
-    announce_compilation(session)
+    compile_when_cold(session)
     return tear3d.register(source, target, progress=session.bar, **options)
 
 
-def announce_compilation(session: Session) -> None:
-    if not session.quiet and not kernels_are_cached():
-        session.bar.say("compiling kernels, once; this takes up to a minute ...")
+def compile_when_cold(session: Session) -> None:
+    """The first run after installation compiles, on all cores."""
+    if warmup.is_cold():
+        if not session.quiet:
+            session.bar.say("compiling kernels, once after installation; about 20 seconds ...")
+        warmup.compile_kernels()
 
 
 def finish(
@@ -144,19 +146,6 @@ def finish(
             typer.echo(f"wrote {name}")
     if run.result.status in _NOT_PROVEN_STATUSES:
         raise typer.Exit(NOT_PROVEN)
-
-
-def kernels_are_cached() -> bool:
-    """Whether Numba has kernels of this package on disk, in any of the places it uses."""
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
-    package = Path(tear3d.__file__).parent
-    if chosen:
-        return _has_index(Path(chosen))
-    return _has_index(package) or _has_index(Path.home() / ".cache" / "numba")
-
-
-def _has_index(folder: Path) -> bool:
-    return next(folder.rglob("*.nbi"), None) is not None
 
 
 class _MemoryLog(logging.Handler):
