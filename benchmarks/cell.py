@@ -114,7 +114,7 @@ class _Row:
 
 
 def measure(
-    n: int = 100_000, outlier_ratio: float = 0.99, level: int = 4, twin_pairs: int = 60, seed: int = 0
+    n: int = 100_000, outlier_ratio: float = 0.99, level: int = 3, twin_pairs: int = 60, seed: int = 0
 ) -> list[CellBound]:
     """All bounds at one cell, those with a naive twin also against it."""
     row = _Row(n, outlier_ratio, level, seed)

@@ -23,8 +23,8 @@ def measure(
     n: int, outlier_ratio: float, cloud: str, rel_gap: float, threads: int, seed: int, time_limit: float | None = None
 ) -> dict[str, Any]:
     """Solve one problem; time, passes, errors, certificate, and memory at the peak of the registration."""
-    compiled = warm_up(threads)
     problem = make_problem(n, outlier_ratio, cloud=cloud, seed=seed)
+    compiled = warm_up(threads, n)
     unit = pass_seconds(problem.source, problem.target)
     with PeakMemory() as memory:
         found = run(problem, threads=threads, rel_gap=rel_gap, time_limit=time_limit)

@@ -190,7 +190,8 @@ def picture(outcomes: list[Outcome]) -> str:
 
 def _steps(method: str, outcomes: list[Outcome], key: str) -> Line:
     values = sorted(max(getattr(o, key), 1e-4) for o in outcomes if o.method == method and o.right)
-    return Line(method, [(value, k + 1.0) for k, value in enumerate(values)], step=True)
+    start = [(values[0], 0.0)] if values else []
+    return Line(method, start + [(value, k + 1.0) for k, value in enumerate(values)], step=True)
 
 
 def main(

@@ -64,6 +64,9 @@ class _Scale:
             step = _step((self.high - self.low) / 5)
             return [k * step for k in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
         first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
+        if last - first < 2:
+            fine = [m * 10.0**k for k in range(first - 1, last + 1) for m in (1, 2, 5)]
+            return [value for value in fine if self.low <= value <= self.high * 1.000001]
         stride = max(1, math.ceil((last - first) / 6))
         return [10.0**k for k in range(first, last + 1, stride)]
 
@@ -142,7 +145,7 @@ def _curve(line: Line, x: _Scale, y: _Scale, colour: str) -> str:
 
 
 def _range(values: list[float], log: bool) -> tuple[float, float]:
-    """A little more than the values need; in whole decades when they span more than one."""
+    """A little more than the values need."""
     if not values:
         return (1.0, 10.0) if log else (0.0, 1.0)
     low, high = min(values), max(values)
@@ -150,7 +153,8 @@ def _range(values: list[float], log: bool) -> tuple[float, float]:
         return min(0.0, low), high * 1.05 if high > 0.0 else 1.0
     if low <= 0.0:
         raise ValueError(f"a logarithmic axis cannot show {low:g}")
-    return 10.0 ** math.floor(math.log10(low * 0.999)), 10.0 ** math.ceil(math.log10(high * 1.001))
+    margin = max((high / low) ** 0.06, 1.2)
+    return low / margin, high * margin
 
 
 def _step(raw: float) -> float:
@@ -159,7 +163,7 @@ def _step(raw: float) -> float:
 
 
 def _label(value: float) -> str:
-    exponent = math.log10(value) if value > 0.0 else 0.0
-    if exponent.is_integer() and abs(exponent) > 3:
-        return "10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"{value:.3g}"
+    exponent = round(math.log10(value)) if value > 0.0 else 0
+    if abs(exponent) > 3 and math.isclose(value, 10.0**exponent):
+        return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{value:.0f}" if value >= 100.0 else f"{value:.3g}"

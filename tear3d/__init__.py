@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from tear3d import metrics, report, synthetic
+    from tear3d import metrics, report, shapes, synthetic
     from tear3d.api import register
     from tear3d.clouds import CloudResult, register_clouds
     from tear3d.errors import InputError, MissingExtraError, TearError
@@ -33,7 +33,7 @@ _HOMES = {
     "InputError": "tear3d.errors",
     "MissingExtraError": "tear3d.errors",
 }
-_MODULES = ("metrics", "report", "synthetic")
+_MODULES = ("metrics", "report", "shapes", "synthetic")
 
 __all__ = [
     "Certificate",
@@ -50,6 +50,7 @@ __all__ = [
     "register",
     "register_clouds",
     "report",
+    "shapes",
     "synthetic",
     "write_cloud",
 ]

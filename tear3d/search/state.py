@@ -15,7 +15,7 @@ MAX_GRID_NODES = 3072
 STACK = 768
 SEGMENTS = 64
 MIN_WINDOW_POINTS = 4096
-GRID_LIMIT = 15_000_000
+GRID_LIMIT = 10_000_000
 """Entries of a grid of groups, at most."""
 
 # Indices into Task.state and Task.count.
