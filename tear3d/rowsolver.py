@@ -116,8 +116,8 @@ def solve_first_row(
     return _moved_back(
         p,
         solve_row_sweep(
-            p.x - p.x_mean, p.y @ u - shift, _shared(p.xi), _shared(p.w), loss=loss, rel_gap=options.rel_gap, limits=limits,
-            threads=options.threads, incumbent=_moved_in(p, incumbent, shift), stage="first row",
+            p.x - p.x_mean, p.y @ u - shift, _shared(p.xi), _shared(p.w), loss=loss, rel_gap=options.rel_gap,
+            limits=limits, threads=options.threads, incumbent=_moved_in(p, incumbent, shift), stage="first row",
         ),
         shift,
     )  # fmt: skip
@@ -162,8 +162,11 @@ def _sharp(p, x, y, xi, w, direction, incumbent, options, limits, orthogonal_to,
     shift = float(p.y_mean @ direction)
     start = _moved_in(p, incumbent, shift)
 
+    factor = float(w[0]) if w.size == 1 else 1.0  # a weight that all share is put back at the end
+    weights = np.ones(1) if w.size == 1 else w
+
     def pack(double: bool) -> RowPoints:
-        return pack_points(x, y, xi, w, centre=p.x_mean, direction=direction, offset=shift, double=double)
+        return pack_points(x, y, xi, weights, centre=p.x_mean, direction=direction, offset=shift, double=double)
 
     row = pack(len(p.x) <= DOUBLE_LIMIT)
     if needs_double(row, start, options.rel_gap):
@@ -172,4 +175,4 @@ def _sharp(p, x, y, xi, w, direction, incumbent, options, limits, orthogonal_to,
         row, rel_gap=options.rel_gap, limits=limits, threads=options.threads, incumbent=start,
         orthogonal_to=orthogonal_to, stage=stage,
     )  # fmt: skip
-    return _moved_back(p, solution, shift)
+    return _moved_back(p, solution.scaled(factor), shift)

@@ -15,7 +15,7 @@ from tear3d.interop import as_points
 from tear3d.result import FloatArray
 
 BOUNDS = ("sharp", "sweep")
-FLAT = 1e-9
+FLAT = 1e-7
 """Points whose spread across their main axis is below this share of the spread along it are collinear."""
 
 
@@ -85,11 +85,11 @@ def check_options(
     certify: object, progress: object, bounds: object,
 ) -> Options:  # fmt: skip
     """The options, or an InputError."""
-    if loss not in LOSSES:
+    if not isinstance(loss, str) or loss not in LOSSES:
         raise InputError(f"loss is {loss!r}: expected one of {', '.join(map(repr, LOSSES))}")
-    if bounds not in BOUNDS:
+    if not isinstance(bounds, str) or bounds not in BOUNDS:
         raise InputError(f"bounds is {bounds!r}: expected one of {', '.join(map(repr, BOUNDS))}")
-    if certify not in (True, False):
+    if not isinstance(certify, bool | np.bool_):
         raise InputError(f"certify is {certify!r}: expected True or False")
     if progress is not None and not callable(progress):
         raise InputError(f"progress is {progress!r}: expected a function of one argument")
@@ -124,7 +124,7 @@ def _number(value: Any, name: str) -> float:
 
 def _integer(value: Any, name: str, least: int) -> int:
     number = _number(value, name)
-    if number != int(number) or number < least:
+    if not np.isfinite(number) or number != int(number) or number < least:
         raise InputError(f"{name} is {value!r}: expected a whole number, {least} or more")
     return int(number)
 

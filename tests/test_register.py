@@ -4,6 +4,7 @@ import itertools
 import json
 import tracemalloc
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -224,7 +225,7 @@ def test_the_callback_can_stop_the_search(hard, how):
     assert result.status == "interrupted"
     assert is_right(result, hard)
     assert np.isfinite(result.certificate.gap)
-    assert 1e-6 < result.certificate.gap
+    assert result.certificate.gap > 1e-6
     assert result.certificate.stages[0].ended_by == "interrupted"
 
 
@@ -327,7 +328,7 @@ def test_any_container_of_points(problem, result):
     class Positions(dict):
         """As in Open3D's tensor clouds: point["positions"].cpu().numpy()."""
 
-    forms = {
+    forms: dict[str, Any] = {
         "list": lambda p: p.tolist(),
         "fortran": np.asfortranarray,
         "strided": noise,
@@ -378,6 +379,8 @@ def peak(n):
 @pytest.mark.slow
 def test_memory_is_linear_in_the_pairs():
     solve(make_problem(200, 0.5))  # whatever a first call allocates for good
-    small, large = peak(100_000), peak(150_000)
-    assert large < 64 * 150_000 + 140e6
-    assert large - small < 64 * 50_000 + 2e6
+    small, large = peak(100_000), peak(300_000)
+    fixed = 80e6  # the grid of groups and the like, per thread
+    assert small < 64 * 100_000 + fixed
+    assert large < 64 * 300_000 + fixed
+    assert large - small < 64 * 200_000

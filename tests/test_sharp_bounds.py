@@ -1,6 +1,7 @@
 """The sharp bounds are bounds: nothing inside a cell saves more, in floating point, for any cloud."""
 
 import functools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,14 +43,17 @@ class Cell:
 
     def __init__(self, rng, level, circle):
         self.circle, self.basis = circle, np.zeros((2, 3))
+        self.address: Any
         self.geometry = np.empty(12)
         if circle:
             self.basis[:] = np.linalg.qr(rng.normal(size=(3, 2)))[0].T
-            self.address = (level, int(rng.integers(2**level)))
-            subtree.arc_geometry(*self.address, self.basis, self.geometry)
+            i = int(rng.integers(2**level))
+            self.address = (level, i)
+            subtree.arc_geometry(level, i, self.basis, self.geometry)
         else:
-            self.address = (int(rng.integers(6)), level, *rng.integers(0, 2**level, 2).tolist())
-            cell_geometry(*self.address, self.geometry)
+            face, (i, j) = int(rng.integers(6)), rng.integers(0, 2**level, 2).tolist()
+            self.address = (face, level, i, j)
+            cell_geometry(face, level, i, j, self.geometry)
 
     def directions(self, ab):
         if self.circle:
@@ -57,7 +61,7 @@ class Cell:
             angle = 2.0 * np.pi * (i + ab[:, 0]) / 2**level
             return np.cos(angle)[:, None] * self.basis[0] + np.sin(angle)[:, None] * self.basis[1]
         face, level, i, j = self.address
-        tangents = np.tan(np.pi / 4 * (2.0 * (ab + [i, j]) / 2**level - 1.0))
+        tangents = np.tan(np.pi / 4 * (2.0 * (ab + np.array([i, j])) / 2**level - 1.0))
         out = np.empty((len(ab), 3))
         out[:, face // 2] = 1 - 2 * (face % 2)
         out[:, (face // 2 + 1) % 3], out[:, (face // 2 + 2) % 3] = tangents.T
@@ -347,7 +351,7 @@ def test_copied_points_save_all_that_can_be_saved(kind):
 def test_packing_keeps_every_usable_pair_once(kind, general, double):
     rng = np.random.default_rng(3)
     n = 400
-    source, target = cloud(kind, n, rng) + [5.0, -3.0, 1.0], rng.normal(size=(n, 3))
+    source, target = cloud(kind, n, rng) + np.array([5.0, -3.0, 1.0]), rng.normal(size=(n, 3))
     centre, direction, offset = source.mean(axis=0), np.array([2.0, -1.0, 2.0]) / 3.0, 0.7
     xi, w = np.array([0.1]), np.ones(1)
     if general:

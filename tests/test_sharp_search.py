@@ -50,6 +50,7 @@ def saving(problem, solution):
     return naive.row_saving(x, y, each(xi, len(y)), each(w, len(y)), solution.r, solution.t, "tear")
 
 
+@pytest.mark.slow
 def test_sharp_and_sweep_agree_on_two_hundred_problems():
     for seed in range(200):
         n = 3 + seed % 58
@@ -163,8 +164,8 @@ def check_threads(problem, noise, **options):
 
 @pytest.fixture(scope="module")
 def hard():
-    """A row problem that takes far longer than the limits below, and what its best row surely saves."""
-    x, y, xi, w, r, t = row_problem(20_000, 5, outliers=0.99, general=False)
+    """A row problem that takes far longer than the limits below."""
+    x, y, _, w, r, t = row_problem(20_000, 5, outliers=0.99, general=False)
     return x, y, np.array([0.05]), w, r, t
 
 
@@ -172,7 +173,7 @@ def ended(hard, limits, start=None):
     x, y, xi, w, r, t = hard
     best = naive.row_saving(x, y, each(xi, len(y)), each(w, len(y)), r, t, "tear")
     begin = (r, t) if start is None else start
-    at_start = naive.row_saving(x, y, each(xi, len(y)), each(w, len(y)), *begin, "tear")
+    at_start = naive.row_saving(x, y, each(xi, len(y)), each(w, len(y)), begin[0], begin[1], "tear")
     found = sharp(x, y, xi, w, incumbent=begin, rel_gap=1e-6, limits=limits, threads=2)
     assert not found.closed
     assert found.saving >= at_start * (1.0 - 1e-12)
@@ -219,3 +220,18 @@ def test_interruption_wherever_the_callback_is_called(hard, call, how):
     except KeyboardInterrupt:
         pytest.fail("the interruption was not turned into a result")
     assert limits.cancelled
+
+
+def test_interruption_between_two_batches(hard):
+    """The report after the last cell of a batch is a call of the callback like any other."""
+    complete = []
+
+    def progress(report):
+        complete.append(report.done >= 1.0)
+        if sum(complete) == 2:
+            raise KeyboardInterrupt
+
+    try:
+        assert ended(hard, Limits(progress=progress, interval=0.0)).ended_by == "interrupted"
+    except KeyboardInterrupt:
+        pytest.fail("the interruption was not turned into a result")

@@ -42,6 +42,18 @@ class RowSolution:
         """The same solution in coordinates where t is larger by `by`."""
         return replace(self, t=self.t + by)
 
+    def scaled(self, factor: float) -> RowSolution:
+        """The same solution when every weight is multiplied by `factor`."""
+        if factor == 1.0:
+            return self
+        return replace(
+            self,
+            saving=factor * self.saving,
+            saving_bound=factor * self.saving_bound,
+            total=factor * self.total,
+            history=self.history * [1.0, factor, factor],
+        )
+
     def certificate(self, name: str) -> StageCertificate:
         return StageCertificate(
             name=name,

@@ -1,8 +1,8 @@
 """One row of the rotation and its shift by the sharp bounds (first order and windows) in compiled subtrees.
 
-The top-level cells are bounded first, which gives an honest bound early; then the subtrees of the survivors are searched,
-the most promising few from the given incumbent, the others from the best that those found. So the result is the same for
-any number of threads.
+The top-level cells are bounded first, which gives an honest bound early; then the subtrees of the survivors are
+searched, the most promising few from the given incumbent, the others from the best that those found. So the result is
+the same for any number of threads.
 """
 
 from __future__ import annotations
@@ -37,6 +37,12 @@ PRUNE = 0.98
 """Share of the allowed gap used for pruning; the rest covers the final evaluation in float64."""
 
 
+def _task_bound(task: Task) -> float:
+    """The largest bound of the pruned and the open cells of a subtree."""
+    top = task.count[TOP]
+    return float(max(task.state[BOUND], task.ranges[:top, 2].max() if top else 0.0))
+
+
 @dataclass
 class _Search:
     row: RowPoints
@@ -47,7 +53,9 @@ class _Search:
     incumbent: FloatArray
     """r and t."""
     saving: float
+    cells_before: int
     tasks: list[Task] = field(default_factory=list)
+    held: dict[int, float] = field(default_factory=dict)
     history: list[tuple[float, float, float]] = field(default_factory=list)
     ended_by: str = "gap"
 
@@ -71,13 +79,8 @@ class _Search:
 
     def bound(self) -> float:
         """No solution saves more: the largest bound of pruned, open and untouched cells."""
-        best = self.saving
-        for task in self.tasks:
-            best = max(best, task.state[BOUND])
-            top = task.count[TOP]
-            if top > 0:
-                best = max(best, float(task.ranges[:top, 2].max()))
-        return best
+        bounds = [self.held.get(id(task), 0.0) or _task_bound(task) for task in self.tasks]
+        return max(self.saving, *bounds) if bounds else self.saving
 
     def report(self, done: float) -> None:
         bound = self.bound()
@@ -96,10 +99,11 @@ class _Search:
         while task.count[TOP] > 0 and cells > 0 and self.limits.exceeded() is None:
             before = int(task.count[CELLS])
             allowed = min(cells, self.limits.cells_left())
+            self.held[id(task)] = _task_bound(task)  # what others may read while the kernel works on the task
             search_subtree(self.row.points, self.setting, task, scratch, copying, SLICE, allowed)
-            spent = int(task.count[CELLS]) - before
-            self.limits.cells += spent
-            cells -= spent
+            del self.held[id(task)]
+            cells -= int(task.count[CELLS]) - before
+            self.limits.cells = self.cells_before + sum(int(task.count[CELLS]) for task in self.tasks)
 
     def resume(self, task: Task, scratch: Scratch) -> None:
         """Search a subtree whose root was bounded before: gather the points that matter, then go down."""
@@ -155,11 +159,12 @@ class _Search:
                     finished += len(done)
                     if self.limits.progress is not None:
                         self.report(finished / len(tasks))
+                self.merge(batch)
+                self.report(finished / len(tasks))
             except KeyboardInterrupt:
                 self.limits.cancel()
                 wait(pending)
-            self.merge(batch)
-            self.report(finished / len(tasks))
+                self.merge(batch)
 
     def solve(self, roots: list[tuple[int, int, int, int]]) -> None:
         self.add_roots(roots)
@@ -199,7 +204,6 @@ def solve_sharp(
         r = basis.T @ (basis @ r)
     r = r / np.linalg.norm(r)
     start = np.array([*r, t])
-    cells_before = limits.cells
     n = row.points.shape[1]
     saving = float(saving_at(row.points, 0, n, row.general, row.xi, r, t)) if n else 0.0
     search = _Search(
@@ -220,6 +224,7 @@ def solve_sharp(
         stage=stage,
         incumbent=start,
         saving=saving,
+        cells_before=limits.cells,
     )
     if n:
         if orthogonal_to is not None:
@@ -238,7 +243,7 @@ def solve_sharp(
         t=float(search.incumbent[3]),
         saving=search.saving,
         saving_bound=bound,
-        cells=limits.cells - cells_before,
+        cells=limits.cells - search.cells_before,
         closed=closed,
         ended_by="gap" if closed else ended_by,
         total=row.total,

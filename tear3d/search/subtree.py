@@ -9,7 +9,6 @@ from tear3d.bounds.first_order import BLOCK, narrow_bound, project, wide_bound
 from tear3d.bounds.windows import window_bound
 from tear3d.search.plan import plan_bound
 from tear3d.search.sphere import cell_geometry
-from tear3d.search.state import Scratch, Setting, Task, make_scratch  # noqa: F401  (temporary)
 from tear3d.search.state import BOUND, CELLS, MAX_NODES, SAVING, SEGMENTS, TOP, TRACED, UNRESOLVED, VISITS
 
 MIN_COPY = 64

@@ -24,7 +24,7 @@ from tear3d.search.full.votes import NORM, WEIGHT, XI
 
 # Layout of the sums: value at the centre of the box, slopes (g, t), what a side contributes to chords and lone bounds
 # (g, t), saving at the centre (nearly), total of the terms' sizes, sum of the bounds of every point alone.
-VALUE, SLOPE, SPREAD, CENTRE, SIZE, LONE, SUMS = 0, 1, 7, 13, 14, 15, 16
+VALUE, SLOPE, SPREAD, CENTRE, SIZE, LONE, MASS, SUMS = 0, 1, 7, 13, 14, 15, 16, 17
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -51,7 +51,7 @@ def slope_bound(points, start, stop, frame, centre, half, toward, eps, active, s
     remainder = frame[REMAINDER]
     value, size, at_centre = 0.0, 0.0, 0.0
     g0, g1, g2, g3, g4, g5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    d0, d1, d2, d3, d4, d5, lone = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    d0, d1, d2, d3, d4, d5, lone, mass = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     found = 0
     for i in range(start, stop):
         x0, x1, x2 = points[0, i], points[1, i], points[2, i]
@@ -103,6 +103,7 @@ def slope_bound(points, start, stop, frame, centre, half, toward, eps, active, s
         else:
             value += w * chord
         lone += w * min(alone, upper)
+        mass += w
         if slope == 0.0:
             if m0 > e0:
                 d0, d1, d2, d3 = d0 + w * abs(c00), d1 + w * abs(c10), d2 + w * abs(c20), d3 + w
@@ -121,7 +122,7 @@ def slope_bound(points, start, stop, frame, centre, half, toward, eps, active, s
         g4 += slope * s1
         g5 += slope * s2
         size += w * (xi + reach)
-    sums[VALUE], sums[CENTRE], sums[SIZE], sums[LONE] = value, at_centre, size, lone
+    sums[VALUE], sums[CENTRE], sums[SIZE], sums[LONE], sums[MASS] = value, at_centre, size, lone, mass
     sums[SLOPE], sums[SLOPE + 1], sums[SLOPE + 2] = g0, g1, g2
     sums[SLOPE + 3], sums[SLOPE + 4], sums[SLOPE + 5] = g3, g4, g5
     sums[SPREAD], sums[SPREAD + 1], sums[SPREAD + 2] = d0 * h0, d1 * h1, d2 * h2

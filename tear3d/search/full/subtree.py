@@ -8,14 +8,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tear3d.search.full.chart import FRAME, HALF, cell_frame
-from tear3d.search.full.slopes import CENTRE, LONE, SIZE, SLOPE, SPREAD, SUMS, VALUE, slope_bound
+from tear3d.search.full.chart import AXES, FRAME, HALF, cell_frame
+from tear3d.search.full.slopes import CENTRE, LONE, MASS, SIZE, SLOPE, SPREAD, SUMS, VALUE, slope_bound
 from tear3d.search.full.votes import BOUND, FACE, NODE, ROWS, T, WEIGHT, XI
 
 STACK = 1024
 SEGMENTS = 48
 COPY_BELOW = 0.7
 """The points that still matter are copied out when they are fewer than this share."""
+BASE = 0.1
 SMALLEST = 1e-9
 """Boxes whose largest side moves points by less than this share of the noise bound are not split."""
 
@@ -175,7 +176,8 @@ def search_subtree(points, setting, task, scratch, budget, cell_limit):
         for j in range(6):
             k = j if j < 3 else j + 3
             share = 0.5 * (node[k + 3] - node[k]) / half[j]
-            effect = share * (sums[SPREAD + j])
+            side = half[j] if j > 2 else half[j] * frame[AXES] * setting.radius
+            effect = share * (sums[SPREAD + j] + BASE * sums[MASS] * side)
             if effect > most:
                 widest, most = k, effect
         size = 0.0
