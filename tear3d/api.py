@@ -45,8 +45,8 @@ def register(
     time_limit, node_limit : optional
         Seconds and visited cells after which the best pose so far is returned with its gap.
     rel_gap : float
-        The search ends when nothing can save more than (1 + rel_gap) times what was saved. The saving is what the objective
-        lies below its all-outlier value.
+        The search ends when nothing can save more than (1 + rel_gap) times what was saved. The saving is what the
+        objective lies below its all-outlier value.
     threads : int, optional
         All cores by default. The result does not depend on it.
     seed : int

@@ -1,8 +1,8 @@
 """The method: a candidate pose, two certified rows, the third from their cross product, and the best full objective.
 
-Everything happens in centred coordinates. The target frame is free (bounds.md, section 5): the first row is torn off
-along a direction in which the candidate's translation vanishes, because there the background of wrong pairs and the right ones peak
-together and the row's global optimum is the candidate if any row's is. If it is not, other rows are tried.
+Everything happens in centred coordinates. Any orthonormal frame of the target space will do: the first row is torn off
+along a direction in which the candidate's translation vanishes, because there the background of wrong pairs and the
+right ones peak together, and the row's global optimum is the candidate if any row's is. If not, others are tried.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _first_candidate(run: Run) -> Best:
 
 
 def _certified_rows(run: Run, best: Best) -> tuple[tuple[StageCertificate, ...], bool]:
-    """Tear off rows until the certified optimum of one agrees with the best pose; its certificates, and whether it agrees."""
+    """Tear off rows until the certified optimum of one agrees with the best pose: certificates, and if it agrees."""
     stages: tuple[StageCertificate, ...] = ()
     for attempt in range(MAX_ROWS):
         frame = _frame(run.problem, best, attempt)

@@ -1,4 +1,4 @@
-"""First-order bound of a cell (bounds.md, section 2), with every point's own E, ξ and weight.
+"""First-order bound of a cell with every point's own E, ξ and weight.
 
 For a cell with centre c, tangent frame (e1, e2) and r = κ c + d, a point is at b = y − κ0 q and can move by at most
 E = h1|p1| + h2|p2| + η|q|. At a node t_k, which stands for all t within β/2, its saving is at most
@@ -82,7 +82,7 @@ def wide_bound(points, origin, n, xi, geo, eps, t0, beta, nodes, buffers, hist, 
     cos_theta = np.cos(geo[11])
     kappa0, eta = 0.5 * (1.0 + cos_theta), 0.5 * (1.0 - cos_theta)
     inverse = 1.0 / beta
-    m = int(round(xi * inverse))
+    m = int(np.rint(xi * inverse))
     pad = 5 * m + 6
     bins = nodes + pad + 4 * m + 8
     hist[:bins] = 0.0
@@ -164,7 +164,7 @@ def wide_bound(points, origin, n, xi, geo, eps, t0, beta, nodes, buffers, hist, 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def narrow_bound(points, origin, n, general, xi, geo, eps, t0, beta, nodes, buffers, second, steps, out):
-    """Add the same bound for any ξ, weights (rows 4 and 5 of `points` when `general`) and any β; best for a short t-range.
+    """Add the same bound for any β, ξ and weights (rows 4 and 5 of `points` when `general`); best for few nodes.
 
     Points without a kink among the nodes only add to the start values. Returns the rounding margin for all nodes.
     """

@@ -1,11 +1,12 @@
-"""Window bound of a cell (bounds.md, section 3): groups of points move together, so a smooth background costs little.
+"""Window bound of a cell: groups of points move together, so a smooth background costs little.
 
-The points (all within `extent` of the origin) are put into a grid of n×n groups by their tangent coordinates. A group moves as
-one by δ = d·p_g; that shift is bounded by sliding maxima along t, from the finest groups up. What is left inside a group
-is the first-order bound (first_order.py) with p − p_g in place of p.
+The points (all within `extent` of the origin) are put into a grid of n×n groups by their tangent coordinates. A group
+moves as one by δ = d·p_g; that shift is bounded by sliding maxima along t, from the finest groups up. What is left
+inside a group is the first-order bound (first_order.py) with p − p_g in place of p.
 
-A node k of the root stands for all t within β/2 of it. Going down a level moves t by at most D; the sliding maximum covers W whole
-bins of that and the rest, σ ← max(0, σ + D − Wβ), is carried down and added to what a node of a leaf stands for.
+A node k of the root stands for all t within β/2 of it. Going down a level moves t by at most D; the sliding maximum
+covers W whole bins of that and the rest, σ ← max(0, σ + D − Wβ), is carried down and added to what a node of a leaf
+stands for.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def window_reach(levels, geo, extent, eps, beta):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _deposit(points, origin, n, geo, kappa0, groups, extent, base, inverse, stride, low, high, index, buffers, hist):
-    """Scatter (1, offset in the bin, p − p_g, q) of every point into hist[block][field][bin][child], bins in [low, high]."""
+    """Scatter (1, offset in the bin, p − p_g, q) into hist[block][field][bin][child], bins clamped to [low, high]."""
     f = points.dtype.type
     offset, p1, p2, q = buffers[0], buffers[1], buffers[2], buffers[3]
     c0, c1, c2 = f(geo[0]), f(geo[1]), f(geo[2])
@@ -117,8 +118,8 @@ def _count(number, chunk, chunks):
 def _leaves(h, m, e, h1, h2, eta, rest, beta, count, row, work):
     """First-order bounds of the 16 groups of a block at `count` nodes into row[node][lane].
 
-    Node k is bin k + 3(m + e). All loops run from 0 over flat views and sums[k + LANES] depends on sums[k] only, so that
-    everything vectorises.
+    Node k is bin k + 3(m + e). All loops run from 0 over flat views and sums[k + LANES] depends on sums[k] only, so
+    that everything vectorises.
     """
     reach = m + e
     length = LANES * (count + 4 * reach)
@@ -188,7 +189,7 @@ def window_bound(
     """Add to out[k] an upper bound of the saving for all r of the cell and all t within β/2 of node t0 + kβ, k < nodes.
 
     All points lie within `extent` of the origin, have weight 1 and ξ = mβ; 2^levels groups a side. `hist` is all zero
-    before and after. Returns the rounding margin to be added to every node, or -1 when the scratch arrays are too small.
+    before and after. Returns the rounding margin to be added to every node, or -1 when the arrays are too small.
     """
     cos_theta = np.cos(geo[11])
     kappa0, eta = 0.5 * (1.0 + cos_theta), 0.5 * (1.0 - cos_theta)
@@ -199,7 +200,7 @@ def window_bound(
     slack = 0
     for level in range(levels):
         slack += widths[level]
-    m = int(round(xi / beta))
+    m = int(np.rint(xi / beta))
     eps += 4e-7 * (abs(t0) + nodes * beta)
     inside = (h1 + h2) * extent / groups + eta * extent + eps
     e = int(np.ceil((inside + sigma + 0.5 * beta) / beta))
@@ -265,7 +266,7 @@ def window_bound(
                 parent[k] += children[k]
             rows[level, :length] = 0.0
             length = shorter
-    # No band |z| ≤ ξ + E, moved by any shift, holds more points than this (whole chunks of ξ + E; clamped ones left out).
+    # No band |z| ≤ ξ + E, moved by any shift, holds more points than this (chunks of ξ + E; clamped ones left out).
     most = 0.0
     span = 3 + int(np.ceil(2.0 * slack / reach))
     for c in range(2, len(chunks)):
@@ -277,5 +278,5 @@ def window_bound(
     for k in range(nodes):
         top = max(top, rows[0, k])
         out[k] += rows[0, k]
-    # Rounding: eps per point in a band; float32 sums inside a bin (n² units of half an ulp); float32 rows; float64 sums.
+    # Rounding: eps per point in a band; float32 sums inside a bin (n² half ulps); float32 rows; float64 sums.
     return eps * most + 6e-8 * squares * 8.0 * (beta + inside) + 1e-6 * top + 1e-15 * n * stride * (xi + beta * stride)

@@ -18,7 +18,7 @@ def plan_bound(size, near, width, reach, geo, threshold, setting):
     """Which bound for a cell: (grid levels or 0 for first order, bins per ξ, expected excess over what is allowed).
 
     The background of wrong points has density background/ξ² per unit of t, so a reach of E costs about twice that times
-    E² (bounds.md, section 2). The cheapest bound that is expected to prune is taken, else the tightest in reason.
+    E². The cheapest bound that is expected to prune is taken, else the tightest in reason.
     """
     xi, extent, background = setting.xi, setting.extent, setting.background
     allowed = max(threshold - background, 0.02 * threshold)

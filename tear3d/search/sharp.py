@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tear3d.result import FloatArray, relative_gap
 from tear3d.bounds.first_order import BLOCK
+from tear3d.result import FloatArray, relative_gap
 from tear3d.search.circle import orthogonal_basis
 from tear3d.search.limits import Limits
 from tear3d.search.points import RowPoints

@@ -242,10 +242,10 @@ def search_subtree(points, setting, task, scratch, copying, budget, cell_limit):
         t1 = t0 + (last + 1) * beta
         t0 = t0 + first * beta
         width = t1 - t0 + 2.0 * (xi + reach)
-        if copying and size > MIN_COPY and width < 0.7 * scratch.widths[segment] and segment + 1 < SEGMENTS:
-            if copy_active(source, segment, geo, t0, t1, setting, scratch):
-                segment += 1
-                scratch.widths[segment] = width
+        narrower = copying and size > MIN_COPY and width < 0.7 * scratch.widths[segment] and segment + 1 < SEGMENTS
+        if narrower and copy_active(source, segment, geo, t0, t1, setting, scratch):
+            segment += 1
+            scratch.widths[segment] = width
         cells[top, 4] = segment
         ranges[top, 0], ranges[top, 1], ranges[top, 2], ranges[top, 3] = t0, t1, bound, bound
         count[TOP] = push_children(cells, ranges, top, setting.circle)
