@@ -4,7 +4,7 @@ For a cell with centre c, tangent frame (e1, e2) and r = κ c + d, a point is at
 E = h1|p1| + h2|p2| + η|q|. At a node t_k, which stands for all t within β/2, its saving is at most
 
     f(z) = s(z) + (linear term) + max(0, E' − ||z| − ξ|),   z = b − t_k,   E' = E + β/2 + eps     if E' < ξ,
-    f(z) = min(ξ, max(0, ξ + E' − |z|))                                                          otherwise (section 1).
+    f(z) = min(ξ, max(0, ξ + E' − |z|))                                                    otherwise (the point alone).
 
 Both are piecewise linear in t. Their kinks are deposited exactly as second differences on the nodes, so one running sum
 gives Σ f at all nodes; the sums of sign(z)·(1, p1, p2, q) give the linear term h1|G1| + h2|G2| + η|Q| + (β/2)|G0|.

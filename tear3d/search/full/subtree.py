@@ -60,7 +60,7 @@ class Scratch(NamedTuple):
 def make_task(node: NDArray[np.float64], saving: float) -> Task:
     nodes = np.zeros((STACK, NODE))
     nodes[0] = node
-    count = np.zeros(200, np.int64)
+    count = np.zeros(4, np.int64)
     count[TOP] = 1
     return Task(nodes, np.zeros(STACK, np.int64), np.array([saving, 0.0]), count, np.zeros(7))
 
@@ -163,19 +163,6 @@ def search_subtree(points, setting, task, scratch, budget, cell_limit):
         rounding = 4e-16 * (found + 16) * sums[SIZE]
         bound += rounding
         lone = sums[LONE] + rounding
-        e = max(0, min(9, int(5 + np.log2(2.0 * max(half[0], half[1], half[2]) * setting.radius / setting.xi))))
-        count[10 + e] += 1
-        count[30 + e] += stop - start
-        if lone < bound:
-            count[50 + e] += 1
-        if min(bound, lone) <= threshold:
-            count[70 + e] += 1
-            if lone < bound:
-                count[90 + e] += 1
-        e = max(0, min(9, int(5 + np.log2(max(half[3], half[4], half[5]) / setting.xi))))
-        count[110 + e] += 1
-        count[130 + e] += stop - start
-        count[150 + e] += found
         if min(bound, lone) <= threshold:
             state[CLOSED] = max(state[CLOSED], min(min(bound, lone), node[BOUND]))
             count[TOP] = top

@@ -25,7 +25,7 @@ ROUNDS = 3
 SHRUNK = 0.5
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def _deposit(points, votes, frame, low, size, shape, eps, grid):
     """Add the boxes of all points to the grid of second differences; returns the mean half side of those that touch it."""
     r = frame
@@ -89,7 +89,7 @@ def _deposit(points, votes, frame, low, size, shape, eps, grid):
     return touched
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _sum_up(grid, shape):
     """Running sums along the three axes, in place."""
     n1, n2 = shape[1] + 1, shape[2] + 1
@@ -113,7 +113,7 @@ def _sum_up(grid, shape):
                 grid[m] = value
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _survivors(grid, shape, threshold, hull):
     """The most votes of a voxel, the most of one that does not beat `threshold`; hull = ranges of those that do."""
     n1, n2 = shape[1] + 1, shape[2] + 1
@@ -135,7 +135,7 @@ def _survivors(grid, shape, threshold, hull):
     return most, below
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _shape(width, typical, shape):
     """Voxels a side: fine enough for boxes of half side `typical`, but not too many in all."""
     fine = FINENESS
@@ -149,7 +149,7 @@ def _shape(width, typical, shape):
         fine *= 1.26
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(nogil=True, error_model="numpy")
 def vote(points, votes, unit, nodes, threshold, scale, eps, grid):
     """Bound each node and shrink its box of t to where `threshold` can be beaten, in place.
 
