@@ -224,6 +224,7 @@ def tls_sweep(lo, hi, xi, w, pad):  # pragma: no cover - compiled
     return bound, centre + best_t
 
 
+_SMALLEST = 4.0 * 5e-324
 _SWEEPS = {TEAR: tear_sweep, CM: cm_sweep, TLS: tls_sweep}
 
 
@@ -242,7 +243,8 @@ def max_saving(lo, hi, xi, w, loss: int) -> tuple[float, float]:
     (saving, t)
         `saving` is an upper bound, rounding included.
     """
-    return _SWEEPS[loss](lo, hi, xi, w, 4.0 * _U)
+    saving, t = _SWEEPS[loss](lo, hi, xi, w, 4.0 * _U)
+    return saving + len(xi) * _SMALLEST, t  # products that underflow lose less than this each
 
 
 def best_shift(b, xi, w, loss: int) -> tuple[float, float]:
