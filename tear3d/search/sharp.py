@@ -171,7 +171,7 @@ class _Search:
         size = self.row.points.shape[1]
         threads = 1 if size < 512 or self.limits.node_limit is not None else self.threads
         # Room for copies of active points; pages are only touched when used.
-        arena = 3 * size + BLOCK if size < 200_000 else size if size < 4_000_000 else size // 4
+        arena = 3 * size + BLOCK if size < 200_000 else size if size < 4_000_000 else size // 8
         scratches = [make_scratch(self.row.points, self.row.near, arena) for _ in range(threads)]
         with ThreadPoolExecutor(threads) as pool:
             self.run(pool, scratches, lambda task, scratch: self.slice(task, scratch, 1), self.tasks, 0)
