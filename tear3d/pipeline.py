@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from tear3d.validation import Options, Pairs
 log = logging.getLogger("tear3d")
 
 MAX_ROWS = 3
+SWAP = 0.8
+"""Source and target change roles when the target's spread is below this share of the source's."""
 SAME_POSE = 2.0
 """A row agrees with a pose when it moves no point of the cloud by more than this many noise bounds."""
 
@@ -38,6 +40,9 @@ class Best:
     rotation: FloatArray
     translation: FloatArray
     saving: float
+
+    def inverse(self) -> Best:
+        return Best(self.rotation.T, -self.rotation.T @ self.translation, self.saving)
 
     def offer(self, rotation: FloatArray, translation: FloatArray, saving: float) -> None:
         if saving > self.saving:
@@ -92,6 +97,19 @@ def _first_candidate(run: Run) -> Best:
 
 def _certified_rows(run: Run, best: Best) -> tuple[tuple[StageCertificate, ...], bool]:
     """Tear off rows until the certified optimum of one agrees with the best pose: certificates, and if it agrees."""
+    if run.problem.target_radius < SWAP * run.problem.radius:
+        # Bounds widen with |x|: search for the inverse motion.
+        inverse = best.inverse()
+        stages, supported = _rows(replace(run, problem=run.problem.swapped()), inverse)
+        p, found = run.problem, inverse.inverse()
+        found = Best(*refine_pose(p.x, p.y, p.xi, p.w, found.rotation, found.translation, run.loss, graduated=False))
+        if _better(p, found, best):
+            best.offer(found.rotation, found.translation, found.saving)
+        return stages, supported
+    return _rows(run, best)
+
+
+def _rows(run: Run, best: Best) -> tuple[tuple[StageCertificate, ...], bool]:
     stages: tuple[StageCertificate, ...] = ()
     for attempt in range(MAX_ROWS):
         frame = _frame(run.problem, best, attempt)

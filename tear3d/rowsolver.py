@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,27 @@ class Centred:
     y_mean: FloatArray
     radius: float
     """Root mean square distance of x from its mean."""
+    source_covariance: FloatArray
     target_covariance: FloatArray
+
+    @property
+    def target_radius(self) -> float:
+        return float(np.sqrt(np.trace(self.target_covariance)))
+
+    def swapped(self) -> Centred:
+        """The same pairs with source and target in each other's role."""
+        return replace(
+            self,
+            x=self.y,
+            y=self.x,
+            source_mean=self.target_mean,
+            target_mean=self.source_mean,
+            x_mean=self.y_mean,
+            y_mean=self.x_mean,
+            radius=self.target_radius,
+            source_covariance=self.target_covariance,
+            target_covariance=self.source_covariance,
+        )
 
     @staticmethod
     def of(pairs: Pairs) -> Centred:
@@ -56,7 +76,8 @@ class Centred:
         else:
             x, y, x_mean, y_mean = source, target, source_mean, target_mean
             source_mean = target_mean = zero
-        return Centred(x, y, pairs.xi, pairs.w, source_mean, target_mean, x_mean, y_mean, radius, covariance)
+        means = source_mean, target_mean, x_mean, y_mean
+        return Centred(x, y, pairs.xi, pairs.w, *means, radius, np.cov(spread.T), covariance)
 
     @property
     def typical_bound(self) -> float:

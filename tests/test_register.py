@@ -13,6 +13,7 @@ import tear3d
 from tear3d import pipeline
 from tear3d.metrics import rotation_error, translation_error
 from tear3d.synthetic import make_problem, random_rotation
+from tear3d.validation import check_pairs
 
 
 def solve(problem, **options):
@@ -384,3 +385,15 @@ def test_memory_is_linear_in_the_pairs():
     assert small < 64 * 100_000 + fixed
     assert large < 64 * 300_000 + fixed
     assert large - small < 64 * 200_000
+
+
+def test_roles_are_swapped_when_the_target_is_smaller():
+    problem = make_problem(3000, 0.9, tau=0.2, translation=np.array([0.1, -0.2, 0.3]), seed=4)
+    result = solve(problem)
+    assert result.status == "optimal"
+    assert is_right(result, problem)
+    p = pipeline.Centred.of(check_pairs(problem.source, problem.target, problem.noise_bound, None))
+    assert p.target_radius < pipeline.SWAP * p.radius
+    twice = p.swapped().swapped()
+    assert twice.x is p.x
+    assert twice.radius == pytest.approx(p.radius, rel=1e-3)
