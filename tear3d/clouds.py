@@ -19,7 +19,7 @@ from tear3d.features.matching import match
 from tear3d.features.normals import estimate_normals
 from tear3d.features.steps import Steps, Tick
 from tear3d.features.voxel import choose_voxel_size, voxel_downsample
-from tear3d.interop import as_points
+from tear3d.interop import as_points, fpfh_open3d
 from tear3d.refine import RefineResult, refine_icp, small_gicp_or_raise
 from tear3d.result import Result
 from tear3d.search.limits import ProgressCallback
@@ -106,7 +106,7 @@ def register_clouds(
     *,
     voxel_size: float | None = None,
     noise_bound: float | None = None,
-    descriptor: Literal["fpfh"] | Descriptor = "fpfh",
+    descriptor: Literal["fpfh", "fpfh-open3d"] | Descriptor = "fpfh",
     keypoints: Literal["iss"] | None = None,
     ratio: float | None = None,
     top_k: int = 1,
@@ -126,7 +126,8 @@ def register_clouds(
         Both clouds are downsampled to it; chosen from the data by default (about 10 000 points each).
     noise_bound : float, optional
         How far matched points may be apart; 1.5 voxels by default.
-    descriptor : {"fpfh"} or callable
+    descriptor : {"fpfh", "fpfh-open3d"} or callable
+        The built-in FPFH, the same by Open3D (extra `open3d`), or your own:
         `descriptor(points, voxel_size)` returns one descriptor per row.
     keypoints : {"iss"}, optional
         Match only these points instead of all.
@@ -148,8 +149,8 @@ def register_clouds(
     source_cloud, target_cloud = _cloud(source, "source"), _cloud(target, "target")
     if keypoints not in (None, "iss"):
         raise InputError(f"keypoints is {keypoints!r}: expected 'iss' or None")
-    if descriptor != "fpfh" and not callable(descriptor):
-        raise InputError(f"descriptor is {descriptor!r}: expected 'fpfh' or a function of points")
+    if not callable(descriptor) and descriptor not in ("fpfh", "fpfh-open3d"):
+        raise InputError(f"descriptor is {descriptor!r}: expected 'fpfh', 'fpfh-open3d' or a function of points")
     if refine not in (None, "gicp", "icp", "plane"):
         raise InputError(f"refine is {refine!r}: expected 'gicp', 'icp', 'plane' or None")
     if refine is not None:
@@ -240,7 +241,7 @@ def _cloud(obj: object, name: str) -> FloatArray:
 def _describe(
     points: FloatArray,
     voxel_size: float,
-    descriptor: Literal["fpfh"] | Descriptor,
+    descriptor: Literal["fpfh", "fpfh-open3d"] | Descriptor,
     keypoints: str | None,
     threads: int | None,
     tick: Tick | None = None,
@@ -259,7 +260,11 @@ def _describe(
             orient="away",
             threads=threads,
         )
-        features = fpfh(points, normals, _FPFH_RADIUS * voxel_size, _FPFH_POINTS, threads=threads, tick=tick)
+        radius = _FPFH_RADIUS * voxel_size
+        if descriptor == "fpfh-open3d":
+            features = fpfh_open3d(points, normals, radius, _FPFH_POINTS)
+        else:
+            features = fpfh(points, normals, radius, _FPFH_POINTS, threads=threads, tick=tick)
     rows = np.flatnonzero(features.any(axis=1))
     if keypoints == "iss":
         found = iss_keypoints(

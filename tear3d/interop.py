@@ -93,3 +93,16 @@ def to_open3d(obj: Any, pairs: object = None) -> Any:
     converted.inlier_rmse = obj.inlier_rmse
     converted.correspondence_set = open3d.utility.Vector2iVector(rows[obj.inlier_mask].astype(np.int32))
     return converted
+
+
+def fpfh_open3d(points: NDArray[Any], normals: NDArray[Any], radius: float, max_nn: int) -> NDArray[np.float32]:
+    """FPFH descriptors by Open3D, one row per point; see `tear3d.features.fpfh` for the built-in ones."""
+    try:
+        import open3d
+    except ImportError as error:
+        raise MissingExtraError("open3d", "open3d", "FPFH by Open3D") from error
+    cloud = open3d.geometry.PointCloud(open3d.utility.Vector3dVector(points))
+    cloud.normals = open3d.utility.Vector3dVector(normals)
+    neighbours = open3d.geometry.KDTreeSearchParamHybrid(radius=radius, max_nn=max_nn)
+    feature = open3d.pipelines.registration.compute_fpfh_feature(cloud, neighbours)
+    return np.ascontiguousarray(np.asarray(feature.data).T, dtype=np.float32)

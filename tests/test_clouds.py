@@ -117,6 +117,21 @@ def test_options_reach_their_step(solver):
     assert ("match", 1.0) in steps
 
 
+def test_descriptors_by_open3d(solver):
+    """The same matches but for a few whose descriptors lie on a bin's border; a clear error without Open3D."""
+    source, target = halves()
+    try:
+        import open3d  # noqa: F401
+    except ImportError:
+        with pytest.raises(MissingExtraError, match=r"tear3d\[open3d\]"):
+            register_clouds(source, target, descriptor="fpfh-open3d", refine=None)
+        return
+    own = register_clouds(source, target, refine=None)
+    theirs = register_clouds(source, target, descriptor="fpfh-open3d", refine=None)
+    same = set(map(tuple, own.pairs)) & set(map(tuple, theirs.pairs))
+    assert len(same) > 0.9 * len(own.pairs)
+
+
 def test_own_descriptor(solver):
     source, target = halves()
     back = np.linalg.inv(TRUTH)
