@@ -21,7 +21,7 @@ def register(
     rel_gap: float = 1e-3,
     threads: int | None = None,
     seed: int = 0,
-    certify: bool = True,
+    certify: bool | str = True,
     progress: ProgressCallback | None = None,
     bounds: str = "sharp",
 ) -> Result:
@@ -51,8 +51,10 @@ def register(
         All cores by default. The result does not depend on it.
     seed : int
         Of the random order in which candidate poses are tried.
-    certify : bool
-        False returns the best candidate at once, with status "uncertified".
+    certify : {True, False, "full"}
+        True proves both rows optimal, one after the other, as the paper does. "full" proves the pose itself: no
+        rotation and translation at all saves more in the full objective; slower, best with `rel_gap=0.01`. False
+        returns the best candidate at once, with status "uncertified".
     progress : callable, optional
         Called now and then with a `tear3d.Progress`; returning False stops the search.
     bounds : {"sharp", "sweep"}

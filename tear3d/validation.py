@@ -42,7 +42,7 @@ class Options:
     rel_gap: float = 1e-3
     threads: int = 1
     seed: int = 0
-    certify: bool = True
+    certify: bool | str = True
     progress: Callable[..., object] | None = None
     bounds: str = "sharp"
 
@@ -89,8 +89,10 @@ def check_options(
         raise InputError(f"loss is {loss!r}: expected one of {', '.join(map(repr, LOSSES))}")
     if not isinstance(bounds, str) or bounds not in BOUNDS:
         raise InputError(f"bounds is {bounds!r}: expected one of {', '.join(map(repr, BOUNDS))}")
-    if not isinstance(certify, bool | np.bool_):
-        raise InputError(f"certify is {certify!r}: expected True or False")
+    if not isinstance(certify, bool | np.bool_) and certify != "full":
+        raise InputError(f"certify is {certify!r}: expected True, False or 'full'")
+    if certify == "full" and loss != "tear":
+        raise InputError(f"certify is 'full' and loss {loss!r}: the full certificate is for loss='tear' only")
     if progress is not None and not callable(progress):
         raise InputError(f"progress is {progress!r}: expected a function of one argument")
     gap = _number(rel_gap, "rel_gap")
@@ -106,7 +108,7 @@ def check_options(
         rel_gap=gap,
         threads=(os.cpu_count() or 1) if threads is None else _integer(threads, "threads", 1),
         seed=_integer(seed, "seed", 0),
-        certify=bool(certify),
+        certify="full" if isinstance(certify, str) else bool(certify),
         progress=progress,
         bounds=str(bounds),
     )

@@ -142,3 +142,53 @@ def first_order_bound(x, y, xi, w, geometry, t, half):
         if abs(z) < xi_:
             turn += w_ * math.copysign(1.0, z) * np.array([1.0, p1, p2, q])
     return total + float(np.abs(turn) @ np.array([half, h1, h2, eta]))
+
+
+# ---------------------------------------------------------------- search.full
+
+
+def chart_rotation(face, g):
+    """The rotation of the quaternion (1, g), after half a turn about axis `face` − 1."""
+    q = np.array([1.0, *g]) / math.sqrt(1.0 + float(np.dot(g, g)))
+    a, (b, c, d) = q[0], q[1:]
+    matrix = np.array(
+        [
+            [a * a + b * b - c * c - d * d, 2 * (b * c - a * d), 2 * (b * d + a * c)],
+            [2 * (b * c + a * d), a * a - b * b + c * c - d * d, 2 * (c * d - a * b)],
+            [2 * (b * d - a * c), 2 * (c * d + a * b), a * a - b * b - c * c + d * d],
+        ]
+    )
+    half_turns = [np.diag(signs) for signs in ((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))]
+    return matrix @ half_turns[face]
+
+
+def full_saving(x, y, xi, w, rotation, t):
+    """Σ w·max(0, ξ − ‖y − R x − t‖₁)."""
+    return float(np.sum(w * np.maximum(0.0, xi - np.abs(y - x @ rotation.T - t).sum(axis=1))))
+
+
+def best_pose(x, y, xi, w, seed=0, starts=400):
+    """The best saving over random rotations and translations through some pair, the best few refined at random."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(starts):
+        q = rng.normal(size=3)
+        rotation = chart_rotation(int(rng.integers(4)), q / max(1.0, np.abs(q).max()))
+        for t in y - x @ rotation.T:
+            found.append((full_saving(x, y, xi, w, rotation, t), rotation, t))
+    found.sort(key=lambda item: -item[0])
+    best = found[0]
+    size, turn = float(np.median(xi)), float(np.median(xi)) / max(1e-9, float(np.abs(x - x.mean(axis=0)).max()))
+    for saving, rotation, t in found[:12]:
+        step = 1.0
+        while step > 1e-3:
+            r = chart_rotation(0, 0.5 * step * turn * rng.normal(size=3)) @ rotation
+            # Turn about the middle of the points, so that turning and moving do not fight each other.
+            s = t + (rotation - r) @ x.mean(axis=0) + step * size * rng.normal(size=3)
+            value = full_saving(x, y, xi, w, r, s)
+            if value > saving:
+                saving, rotation, t = value, r, s
+            else:
+                step *= 0.98
+        best = max(best, (saving, rotation, t), key=lambda item: item[0])
+    return best

@@ -397,3 +397,24 @@ def test_roles_are_swapped_when_the_target_is_smaller():
     twice = p.swapped().swapped()
     assert twice.x is p.x
     assert twice.radius == pytest.approx(p.radius, rel=1e-3)
+
+
+def test_the_whole_problem_is_certified(problem):
+    whole = solve(problem, certify="full", rel_gap=0.01)
+    assert whole.status == "optimal"
+    assert is_right(whole, problem)
+    (stage,) = whole.certificate.stages
+    assert stage.name == "full problem"
+    assert stage.closed
+    assert stage.gap <= 0.01
+    # The stage is about the returned pose and its full objective, and rows bound it.
+    assert stage.objective == pytest.approx(whole.objective, rel=1e-9)
+    assert stage.saving <= solve(problem).certificate.stages[0].saving_bound
+    limited = solve(problem, certify="full", rel_gap=0.001, node_limit=10)
+    assert limited.status == "node_limit"
+    assert limited.certificate.gap > 0.001
+
+
+def test_the_full_certificate_is_for_tear_only(problem):
+    with pytest.raises(tear3d.InputError, match="loss='tear' only"):
+        solve(problem, certify="full", loss="tls")

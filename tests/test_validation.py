@@ -88,7 +88,7 @@ BAD_PAIRS = {
 BAD_OPTIONS: dict[str, tuple[object, str]] = {
     "loss": ("huber", "loss is 'huber': expected one of 'tear', 'cm', 'tls'"),
     "bounds": ("exact", "bounds is 'exact': expected one of 'sharp', 'sweep'"),
-    "certify": ("yes", "certify is 'yes': expected True or False"),
+    "certify": ("yes", "certify is 'yes': expected True, False or 'full'"),
     "progress": (3, "progress is 3: expected a function of one argument"),
     "rel_gap": (0.0, "rel_gap is 0: expected a number between 0 and 1"),
     "time_limit": (-1.0, "time_limit is -1: expected seconds, 0 or more"),

@@ -68,6 +68,7 @@ def align(
     threads: options.Threads = None,
     seed: options.SearchSeed = 0,
     certify: options.Certify = True,
+    full: options.Full = False,
     out: options.Out = None,
     report: options.Report = None,
     pose: options.Pose = None,
@@ -107,7 +108,7 @@ def align(
             rel_gap=rel_gap,
             threads=threads,
             seed=seed,
-            certify=certify,
+            certify="full" if full else certify,
             progress=session.bar,
         )
         from tear3d.output import Run

@@ -76,6 +76,14 @@ Certify = Annotated[
     bool,
     typer.Option("--certify/--no-certify", help="Prove the result optimal, or only find it.", rich_help_panel=_SEARCH),
 ]
+Full = Annotated[
+    bool,
+    typer.Option(
+        "--full",
+        help="Prove the whole pose optimal, not only its rows; slower, try with --rel-gap 0.01.",
+        rich_help_panel=_SEARCH,
+    ),
+]
 
 Out = Annotated[
     Path | None,

@@ -44,6 +44,7 @@ def register(
     threads: options.Threads = None,
     seed: options.SearchSeed = 0,
     certify: options.Certify = True,
+    full: options.Full = False,
     out: options.Out = None,
     report: options.Report = None,
     pose: options.Pose = None,
@@ -82,7 +83,7 @@ def register(
             rel_gap=rel_gap,
             threads=threads,
             seed=seed,
-            certify=certify,
+            certify="full" if full else certify,
             bounds=bounds.value,
         )
         from tear3d.output import Run
