@@ -55,6 +55,19 @@ def poses_in(rng, node, x, y, count):
         yield g, t, rotation
 
 
+def planted_pairs(rng, node, n, xi):
+    """n pairs that agree with one extreme pose of the node up to residuals along an axis or along R x; (x, y, R, t)."""
+    corner = rng.choice([0.0, 1.0], (2, 3)) if rng.uniform() < 0.7 else rng.uniform(size=(2, 3))
+    rotation = naive.chart_rotation(int(node[13]), node[:3] + corner[0] * (node[3:6] - node[:3]))
+    t = node[6:9] + corner[1] * (node[9:12] - node[6:9])
+    x = rng.normal(size=(n, 3)) * rng.uniform(0.2, 2.0)
+    x -= x.mean(axis=0) if n > 1 else 0.0
+    moved = x @ rotation.T
+    along = np.where(rng.uniform(size=(n, 1)) < 0.5, moved, np.eye(3)[rng.integers(3, size=n)])
+    size = rng.choice([-1.0, 1.0], (n, 1)) * rng.uniform(0.0, 0.99, (n, 1)) * xi
+    return x, moved + t + size * along / np.abs(along).sum(axis=1, keepdims=True), rotation, t
+
+
 def packed_at_origin(x, y, xi, w):
     """Packed so that packed coordinates are the given ones, apart from the mean."""
     x = x - x.mean(axis=0)
@@ -124,6 +137,24 @@ def test_votes_bound_every_pose_that_they_leave(seed, unequal, threshold):
             assert np.all(t <= node[0, T + 3 : T + 6])
 
 
+@given(seeds)
+@settings(max_examples=300, deadline=None)
+def test_votes_keep_an_extreme_pose_that_pairs_agree_on(seed):
+    rng = np.random.default_rng(seed)
+    n, xi, face = int(rng.integers(2, 5)), 0.2, float(rng.integers(4))
+    centre, side = rng.normal(size=3), rng.uniform(0.01, 1.0, 3)
+    before = np.array([*random_box(rng, 0.1), *(centre - side), *(centre + side), n * xi * (1 + 1e-9), face])
+    x, y, rotation, t = planted_pairs(rng, before, n, xi)
+    p = pack_pairs(x, y, np.full(n, xi), np.ones(n), np.eye(3), np.zeros(3))
+    saving = naive.full_saving(x, y, xi, 1.0, rotation, t)
+    node, boxes, grid = before[None].copy(), np.empty((8, n)), np.empty(VOXELS, np.int32)
+    scale = np.array([xi, p.radius])
+    vote(p.points, p.votes, p.unit, node, rng.uniform(0.8, 0.999) * saving, scale, p.eps, boxes, grid)
+    assert saving <= node[0, BOUND]
+    assert np.all(node[0, T : T + 3] <= t + 1e-12)
+    assert np.all(t <= node[0, T + 3 : T + 6] + 1e-12)
+
+
 def test_votes_are_tight_for_a_small_cell():
     rng = np.random.default_rng(3)
     x = rng.normal(size=(200, 3))
@@ -185,6 +216,30 @@ def test_slopes_lie_above_the_saving_in_the_whole_box(seed, unequal):
         assert saving <= sums[LONE] + 1e-9
         saved = np.flatnonzero(xi - np.abs(y - x @ rotation.T - t).sum(axis=1) > 1e-12)
         assert set(saved.tolist()) <= active
+
+
+@given(seeds)
+@settings(max_examples=300, deadline=None)
+def test_slopes_and_shrinking_keep_an_extreme_pose_that_pairs_agree_on(seed):
+    rng = np.random.default_rng(seed)
+    n, xi, face = int(rng.integers(2, 12)), 0.2, int(rng.integers(4))
+    centre, side = rng.normal(size=3), xi * rng.uniform(0.01, 2.0) * rng.uniform(0.2, 1.0, 3)
+    node = np.array([*random_box(rng, 0.1), *(centre - side), *(centre + side), n * xi, face])
+    x, y, rotation, t = planted_pairs(rng, node, n, xi)
+    p = pack_pairs(x, y, np.full(n, xi), np.ones(n), np.eye(3), np.zeros(3))
+    saving = naive.full_saving(x, y, xi, 1.0, rotation, t)
+    half = np.concatenate([0.5 * (node[3:6] - node[:3]), side])
+    sums, _ = sums_of(p, node, rng.choice([-1.0, 0.0, 1.0], 6) * half)
+    bound = sums[VALUE] + np.abs(sums[SLOPE : SLOPE + 6]) @ half
+    assert saving <= bound + 1e-9
+    assert saving <= sums[LONE] + 1e-9
+    threshold = rng.uniform(0.9, 0.999) * saving
+    kernel._shrink(node, half, sums, bound, threshold)
+    assert np.all(node[6:9] <= t + 1e-9)
+    assert np.all(t <= node[9:12] + 1e-9)
+    g = chart_of(rotation)[1] if chart_of(rotation)[0] == face else 0.5 * (node[:3] + node[3:6])
+    assert np.all(node[:3] <= g + 1e-9)
+    assert np.all(g <= node[3:6] + 1e-9)
 
 
 def test_slopes_are_sharp_to_second_order():
