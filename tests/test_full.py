@@ -64,7 +64,7 @@ def planted_pairs(rng, node, n, xi):
     x -= x.mean(axis=0) if n > 1 else 0.0
     moved = x @ rotation.T
     along = np.where(rng.uniform(size=(n, 1)) < 0.5, moved, np.eye(3)[rng.integers(3, size=n)])
-    size = rng.choice([-1.0, 1.0], (n, 1)) * rng.uniform(0.0, 0.99, (n, 1)) * xi
+    size = rng.choice([-1.0, 1.0], (n, 1)) * rng.uniform(rng.choice([0.0, 0.97]), 0.99, (n, 1)) * xi
     return x, moved + t + size * along / np.abs(along).sum(axis=1, keepdims=True), rotation, t
 
 
@@ -240,6 +240,26 @@ def test_slopes_and_shrinking_keep_an_extreme_pose_that_pairs_agree_on(seed):
     g = chart_of(rotation)[1] if chart_of(rotation)[0] == face else 0.5 * (node[:3] + node[3:6])
     assert np.all(node[:3] <= g + 1e-9)
     assert np.all(g <= node[3:6] + 1e-9)
+
+
+@given(seeds)
+@few
+def test_shrinking_cuts_only_where_the_affine_bound_is_low(seed):
+    rng = np.random.default_rng(seed)
+    half, slopes = rng.uniform(0.1, 1.0, 6), rng.normal(size=6) * rng.choice([0.1, 1.0, 5.0], 6)
+    sums = np.zeros(SUMS)
+    sums[VALUE], sums[SLOPE : SLOPE + 6] = 1.0, slopes
+    bound = 1.0 + np.abs(slopes) @ half
+    threshold = bound - rng.uniform(0.01, 1.0) * np.abs(slopes) @ half
+    low, high = [0, 1, 2, 6, 7, 8], [3, 4, 5, 9, 10, 11]
+    node = np.zeros(NODE)
+    node[low], node[high] = -half, half
+    left = kernel._shrink(node, half, sums, bound, threshold)
+    assert left == pytest.approx(np.prod((node[high] - node[low]) / (2.0 * half)), abs=1e-6)
+    for _ in range(200):
+        pose = np.sign(slopes) * half * (1.0 - 2.0 * rng.uniform(size=6) * (rng.uniform(size=6) < 0.3))
+        if 1.0 + slopes @ pose > threshold:
+            assert np.all((node[low] <= pose) & (pose <= node[high]))
 
 
 def test_slopes_are_sharp_to_second_order():
