@@ -215,6 +215,12 @@ def test_missing_folders_are_made(solver, pairs_file, tmp_path):
     np.testing.assert_array_equal(read_pose(tmp_path / "b" / "c" / "pose.txt"), solver.transformation)
 
 
+def test_the_level_of_proof_reaches_the_solver(solver, pairs_file):
+    for flags, level in (((), True), (("--no-certify",), False), (("--full",), "full")):
+        run("register", pairs_file, "-q", *flags)
+        assert solver.calls[-1]["certify"] == level
+
+
 def test_cold_kernels_are_announced_on_stderr(solver, pairs_file, monkeypatch):
     compiled = []
     monkeypatch.setattr(session.warmup, "is_cold", lambda: True)
