@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from tear3d.bounds.losses import TEAR
-from tear3d.bounds.ranges import cell_ranges
-from tear3d.bounds.sweep import max_saving
-from tear3d.search.points import RowPoints, pack_points
-from tear3d.search.sphere import cell_geometry, cell_vertices
-from tear3d.search.state import Setting, make_scratch
-from tear3d.search.subtree import bound_cell
+from tear3d.problem.losses import TEAR
+from tear3d.prove.bounds.ranges import cell_ranges
+from tear3d.prove.bounds.sweep import max_saving
+from tear3d.prove.domains.sphere import cell_geometry, cell_vertices
+from tear3d.prove.row.points import RowPoints, pack_points
+from tear3d.prove.row.state import Setting, make_scratch
+from tear3d.prove.row.subtree import bound_cell
 from tear3d.synthetic import make_problem
 from tests import naive
 

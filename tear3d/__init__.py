@@ -13,11 +13,11 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from tear3d import metrics, report, shapes, synthetic
     from tear3d.api import register
-    from tear3d.clouds import CloudResult, register_clouds
+    from tear3d.clouds.register import CloudResult, register_clouds
     from tear3d.errors import InputError, MissingExtraError, TearError
     from tear3d.io.clouds import read_cloud, write_cloud
+    from tear3d.problem.limits import Progress
     from tear3d.result import Certificate, Result, StageCertificate
-    from tear3d.search.limits import Progress
 
 _HOMES = {
     "register": "tear3d.api",
@@ -28,7 +28,7 @@ _HOMES = {
     "Result": "tear3d.result",
     "Certificate": "tear3d.result",
     "StageCertificate": "tear3d.result",
-    "Progress": "tear3d.search.limits",
+    "Progress": "tear3d.problem.limits",
     "TearError": "tear3d.errors",
     "InputError": "tear3d.errors",
     "MissingExtraError": "tear3d.errors",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tear3d.problem.limits import ProgressCallback
+from tear3d.problem.validation import check_options, check_pairs
 from tear3d.result import Result
-from tear3d.search.limits import ProgressCallback
-from tear3d.validation import check_options, check_pairs
 
 
 def register(

@@ -13,16 +13,17 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tear3d.bounds.losses import loss_code
-from tear3d.candidates.consistency import COMPARABLE, find_pose
-from tear3d.local import refine_pose
-from tear3d.objective import full_objective, inlier_mask, residuals
-from tear3d.result import Certificate, FloatArray, Result, StageCertificate, Status
-from tear3d.rowsolver import Centred, solve_first_row, solve_second_row
-from tear3d.search.limits import Limits
-from tear3d.search.rows import RowSolution
-from tear3d.significance import SIGNIFICANT, significance
-from tear3d.validation import Options, Pairs
+from tear3d.find.ascent import refine_pose
+from tear3d.find.search import COMPARABLE, find_pose
+from tear3d.judge.chance import SIGNIFICANT, significance
+from tear3d.problem.arrays import FloatArray
+from tear3d.problem.limits import Limits
+from tear3d.problem.losses import loss_code
+from tear3d.problem.objective import full_objective, inlier_mask, residuals
+from tear3d.problem.validation import Options, Pairs
+from tear3d.prove.row.sweep import RowSolution
+from tear3d.prove.rowsolver import Centred, solve_first_row, solve_second_row
+from tear3d.result import Certificate, Result, StageCertificate, Status
 
 log = logging.getLogger("tear3d")
 
@@ -131,7 +132,7 @@ def _rows(run: Run, best: Best) -> tuple[tuple[StageCertificate, ...], bool]:
 
 def _full(run: Run, best: Best) -> tuple[tuple[StageCertificate, ...], bool]:
     """The whole six-dimensional problem at once; the best pose is the one the proof is about."""
-    from tear3d.search.full import solve_full
+    from tear3d.prove.pose.solve import solve_full
 
     started, p = time.perf_counter(), run.problem
     solution = solve_full(

@@ -12,8 +12,8 @@ import pytest
 import tear3d
 from tear3d import pipeline
 from tear3d.metrics import rotation_error, translation_error
+from tear3d.problem.validation import check_pairs
 from tear3d.synthetic import make_problem, random_rotation
-from tear3d.validation import check_pairs
 
 
 def solve(problem, **options):

@@ -15,7 +15,7 @@ from docs.figures.cell_bounds import (
     window_bound,
 )
 from docs.figures.svg import BLUE, GREEN, GREY, INK, ORANGE, RED, Axis, Plot, document, save
-from tear3d.search.sphere import CubeCell, top_cells
+from tear3d.prove.domains.sphere import CubeCell, top_cells
 
 PAIRS, OUTLIERS = 100_000, 0.99
 

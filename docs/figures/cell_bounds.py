@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tear3d.search.sphere import CubeCell, cell_frame
+from tear3d.prove.domains.sphere import CubeCell, cell_frame
 from tear3d.synthetic import make_problem
 
 Array = NDArray[np.float64]

@@ -59,7 +59,7 @@ def _terminal(arguments: list[str]) -> str:
 
 
 def _report(path: Path, problem: tear3d.synthetic.Problem, result: tear3d.Result) -> None:
-    from tests.chromium import Chromium, find_chromium
+    from tests.report.chromium import Chromium, find_chromium
 
     binary = find_chromium()
     if binary is None:

@@ -9,7 +9,7 @@ import numpy as np
 
 import tear3d
 from docs.figures.svg import BLUE, FAINT, GREEN, GREY, INK, ORANGE, RED, Axis, Plot, document, save, text
-from tear3d.search.sphere import CubeCell
+from tear3d.prove.domains.sphere import CubeCell
 
 _DEPTHS = ("#e6eff7", "#c4dbec", "#86b4d8", "#4a8fc4", "#2c6cb0", "#1d4a80", "#123055")
 

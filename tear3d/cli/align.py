@@ -111,7 +111,7 @@ def align(
             certify="full" if full else certify,
             progress=session.bar,
         )
-        from tear3d.output import Run
+        from tear3d.cli.folder import Run
 
         run = Run(
             found.result,

@@ -30,7 +30,7 @@ def demo(
     """
     outputs = Outputs(out, report)
     with exit_on_errors(), Session(context, quiet=quiet) as session:
-        from tear3d.synthetic import make_problem
+        from tear3d.lab.synthetic import make_problem
 
         outputs.check([])
         problem = make_problem(pairs, outliers, cloud="teapot", seed=seed)
@@ -43,7 +43,7 @@ def demo(
         session.bar.stop()
         if show:
             render.print_demo_picture(problem, result)
-        from tear3d.output import Run
+        from tear3d.cli.folder import Run
 
         run = Run(
             result,

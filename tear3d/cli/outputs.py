@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tear3d.output import Run
+    from tear3d.cli.folder import Run
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Outputs:
             taken[_real(path)] = "the name of another output"
         if self.folder is None:
             return
-        from tear3d.output import check_folder
+        from tear3d.cli.folder import check_folder
 
         check_parent(self.folder)
         check_folder(self.folder)
@@ -57,15 +57,15 @@ class Outputs:
         """Name, size and fingerprint of the inputs, if they are going to be recorded."""
         if self.folder is None:
             return []
-        from tear3d.output import sha256
+        from tear3d.cli.folder import sha256
 
         return [{"path": str(path), "bytes": path.stat().st_size, "sha256": sha256(path)} for path in inputs]
 
     def write(self, run: Run, settings: dict[str, Any], log: str) -> list[str]:
         """Write everything asked for, and say what."""
+        from tear3d.cli.folder import to_json, write_folder
         from tear3d.io.atomic import atomic_write
         from tear3d.io.poses import write_pose
-        from tear3d.output import to_json, write_folder
 
         written = [str(path) for path in self.files]
         for path in self.files:

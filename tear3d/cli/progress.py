@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from tear3d.search.limits import Progress as Report
+from tear3d.problem.limits import Progress as Report
 
 
 class SearchBar:

@@ -86,7 +86,7 @@ def register(
             certify="full" if full else certify,
             bounds=bounds.value,
         )
-        from tear3d.output import Run
+        from tear3d.cli.folder import Run
 
         run = Run(
             result,

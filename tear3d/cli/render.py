@@ -18,11 +18,12 @@ from rich.text import Text
 from tear3d.report import words
 
 if TYPE_CHECKING:
+    from tear3d.cli.folder import Run
     from tear3d.cli.truth import Truth
-    from tear3d.clouds import CloudResult
-    from tear3d.output import Run
-    from tear3d.result import Certificate, FloatArray, Result
-    from tear3d.synthetic import Problem
+    from tear3d.clouds.register import CloudResult
+    from tear3d.lab.synthetic import Problem
+    from tear3d.problem.arrays import FloatArray
+    from tear3d.result import Certificate, Result
 
 _COLOURS = {"good": "green", "warn": "yellow", "bad": "red"}
 _MAX_WIDTH = 96
@@ -117,7 +118,7 @@ def _matrix(pose: FloatArray) -> str:
 
 
 def _against(truth: Truth | Problem, run: Run) -> str:
-    from tear3d.metrics import precision_recall_f1, rotation_error, translation_error
+    from tear3d.lab.metrics import precision_recall_f1, rotation_error, translation_error
 
     pose, true = run.transformation, truth.transformation
     text = (

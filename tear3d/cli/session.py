@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import tear3d
-from tear3d import warmup
+from tear3d.cli import kernels as warmup
 
 if TYPE_CHECKING:
+    from tear3d.cli.folder import Run
     from tear3d.cli.outputs import Outputs
     from tear3d.cli.truth import Truth
-    from tear3d.clouds import CloudResult
-    from tear3d.output import Run
+    from tear3d.clouds.register import CloudResult
+    from tear3d.lab.synthetic import Problem
     from tear3d.result import Result
-    from tear3d.synthetic import Problem
 
 BAD_INPUT = 2
 NOT_PROVEN = 3
@@ -135,7 +135,7 @@ def finish(
         written = outputs.write(run, session.settings(inputs), session.log)
     session.bar.stop()
     if as_json:
-        from tear3d.output import to_json
+        from tear3d.cli.folder import to_json
 
         sys.stdout.write(to_json(run.summary))
     elif not session.quiet:

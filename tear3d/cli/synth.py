@@ -34,7 +34,7 @@ def synth(
     """
     with exit_on_errors():
         from tear3d.io.pairs import write_pairs
-        from tear3d.synthetic import make_problem
+        from tear3d.lab.synthetic import make_problem
 
         check_file(out)
         problem = make_problem(pairs, outliers, cloud=cloud.value, outliers=kind.value, noise=noise, seed=seed)

@@ -11,7 +11,7 @@ from tear3d.cli.session import exit_on_errors
 
 def warmup() -> None:
     """Compile the kernels now, so that the first real run starts at once."""
-    from tear3d.warmup import PARTS, compile_kernels
+    from tear3d.cli.kernels import PARTS, compile_kernels
 
     with exit_on_errors():
         started = perf_counter()

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from tear3d.search.limits import Progress, ProgressCallback
+from tear3d.problem.limits import Progress, ProgressCallback
 
 Tick = Callable[[float], object]
 """Told the fraction of a step that is done."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tear3d.result import FloatArray, StageCertificate
+from tear3d.problem.arrays import FloatArray
+from tear3d.result import StageCertificate
 
 SPLIT, PRUNED, OPEN = 0, 1, 2
 _FACE_AXES = ((1, 2), (2, 0), (0, 1))

@@ -7,12 +7,13 @@ from html import escape
 
 import numpy as np
 
+from tear3d.problem.arrays import FloatArray
 from tear3d.report import axes
 from tear3d.report.axes import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Scale
 from tear3d.report.cells import OPEN, PRUNED, Arcs
 from tear3d.report.residuals import Histogram
 from tear3d.report.words import count, number, seconds
-from tear3d.result import FloatArray, StageCertificate
+from tear3d.result import StageCertificate
 
 _MOST_STEPS = 400
 _MOST_ARCS = 1_500

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from tear3d.problem.arrays import FloatArray
 from tear3d.report.words import count, number
-from tear3d.result import FloatArray
 
 _PACKAGES = ("numpy", "scipy", "numba")
 

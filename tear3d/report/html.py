@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tear3d.errors import InputError
-from tear3d.interop import as_points
 from tear3d.io.atomic import atomic_write
+from tear3d.problem.arrays import FloatArray, as_points
 from tear3d.report import charts, facts, sections, words
 from tear3d.report.cells import SphereCells, cells_of
 from tear3d.report.residuals import histogram, noise_bounds, residuals
 from tear3d.report.scene import build_scene, pack
-from tear3d.result import FloatArray, Result
+from tear3d.result import Result
 
 
 def write_report(

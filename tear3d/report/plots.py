@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tear3d.errors import InputError, MissingExtraError
+from tear3d.problem.arrays import FloatArray
 from tear3d.report import words
 from tear3d.report.cells import OPEN, PRUNED
 from tear3d.report.residuals import histogram, noise_bounds, residuals
 from tear3d.report.sampling import choose, thin
-from tear3d.result import FloatArray, Result, StageCertificate
+from tear3d.result import Result, StageCertificate
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tear3d.result import FloatArray
+from tear3d.problem.arrays import FloatArray
 
 _CHUNK = 1 << 15
 _BINS_PER_DECADE = 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tear3d.result import FloatArray
+from tear3d.problem.arrays import FloatArray
 
 Indices = NDArray[np.intp]
 _POOL = 400_000

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tear3d.problem.arrays import FloatArray
 from tear3d.report.sampling import choose, thin
-from tear3d.result import FloatArray
 
 POINT_BUDGET = 30_000
 """Points of one cloud; a view shows two clouds."""

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from tear3d.metrics import rotation_error, translation_error
+from tear3d.lab.metrics import rotation_error, translation_error
+from tear3d.problem.arrays import FloatArray
 from tear3d.report import charts, words
 from tear3d.report.cells import Arcs, SphereCells
 from tear3d.report.residuals import Histogram
-from tear3d.result import FloatArray, Result, StageCertificate
+from tear3d.result import Result, StageCertificate
 
 
 def tiles(result: Result, bound: str, truth: FloatArray | None, pose: FloatArray) -> str:

@@ -1,0 +1,172 @@
+"""Could a consensus this large be chance? An a-contrario test.
+
+Model. In meaningless data a pair agrees with a given pose with some probability p₀, independently of
+the others. The poses a search can try are those through three pairs that keep their distances, which
+meaningless pairs do with probability p_c. The expected number of such poses with k or more agreeing
+pairs among n (the number of false alarms) is then at most
+
+    NFA = tests · P(Binomial(n − 3, p₀) ≥ k − 3),   tests = C(n, 3)·p_c³.
+
+log10 NFA is what the library calls the significance: −2 means that at most one in a hundred
+meaningless problems shows such a consensus. p₀ and p_c are measured by re-pairing: source points
+against targets of *other* pairs, so dense regions, planes and targets that many pairs share raise
+them as they should.
+
+Pairs that share a small patch of source and target (many-to-one matches, neighbouring points) are
+not independent witnesses. The consensus is therefore counted in occupied voxels of half the noise
+bound, k = the smaller of the numbers of source and target voxels with an inlier, and the n of the
+binomial shrinks in proportion.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from tear3d.problem.objective import as_pose, inlier_mask, per_pair, take
+
+SIGNIFICANT = -2.0
+"""A consensus counts as found when log10 NFA is at most this."""
+REPAIRINGS = 100_000
+LARGEST = 32_768
+"""More pairs than this are thinned evenly before they are judged."""
+VOXEL = 0.5
+"""Edge of the voxels that count as one witness, in noise bounds."""
+
+
+def log10_binomial_tail(k: int, n: int, p: float) -> float:
+    """log10 P(Binomial(n, p) ≥ k), accurate however small.
+
+    From the largest term by its ratio to the following ones, whose quotients fall.
+    """
+    if k <= 0:
+        return 0.0
+    if k > n or p <= 0.0:
+        return -math.inf
+    if p >= 1.0:
+        return 0.0
+    if k <= n * p:
+        return 0.0  # at least about one half
+    log_term = (
+        math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) + k * math.log(p) + (n - k) * math.log1p(-p)
+    )
+    odds = p / (1.0 - p)
+    total = term = 1.0
+    for j in range(k, n):
+        term *= odds * (n - j) / (j + 1)
+        total += term
+        if term < 1e-12 * total:
+            break
+    return min(0.0, (log_term + math.log(total)) / math.log(10.0))
+
+
+def log10_nfa(num_inliers: int, num_pairs: int, p0: float, log10_tests: float | None = None) -> float:
+    """log10 of the number of false alarms of a consensus.
+
+    Parameters
+    ----------
+    num_inliers : pairs that agree with the pose
+    num_pairs : all pairs
+    p0 : probability that a meaningless pair agrees
+    log10_tests : logarithm of the number of poses tried; by default that of all triples
+    """
+    n, k = int(num_pairs), int(num_inliers)
+    tests = log10_triples(n) if log10_tests is None else log10_tests
+    return tests + (log10_binomial_tail(k - 3, n - 3, p0) if k > 3 else 0.0)
+
+
+def log10_triples(n: int, chance: float = 1.0) -> float:
+    """log10 of C(n, 3)·chance³, at least 0."""
+    return max(0.0, math.log10(n * (n - 1) * (n - 2) / 6) + 3.0 * math.log10(chance)) if n >= 3 else 0.0
+
+
+def length_chance(x, y, xi, *, seed: int = 0, draws: int = 5_000) -> float:
+    """Probability that meaningless pairs keep a distance up to their noise bounds; never 0."""
+    bound = per_pair(xi)
+    i, j, k, m = np.random.default_rng(seed).integers(0, len(x), (4, draws))
+    limit = take(bound, i) + take(bound, j)
+    difference = np.linalg.norm(x[i] - x[j], axis=1) - np.linalg.norm(y[k] - y[m], axis=1)
+    return (int(np.count_nonzero(np.abs(difference) <= limit)) + 1) / (draws + 1)
+
+
+@njit(cache=True, nogil=True)
+def _repaired_hits(x, y, rotation, t, xi, shifts):
+    """How many source points fall within ξ and within 3ξ of the target `shift` pairs further on."""
+    n = x.shape[0]
+    xi_step = 0 if xi.shape[0] == 1 else 1
+    near, wide = 0, 0
+    for shift in shifts:
+        for i in range(n):
+            j = i + shift
+            if j >= n:
+                j -= n
+            square = 0.0
+            for k in range(3):
+                e = y[j, k] - (rotation[k, 0] * x[i, 0] + rotation[k, 1] * x[i, 1] + rotation[k, 2] * x[i, 2] + t[k])
+                square += e * e
+            bound = xi[i * xi_step]
+            bound *= bound
+            if square <= 9.0 * bound:
+                wide += 1
+                if square <= bound:
+                    near += 1
+    return near, wide
+
+
+def chance_agreement(x, y, rotation, t, xi, *, seed: int = 0, repairings: int = REPAIRINGS) -> float:
+    """Probability that a meaningless pair agrees with the pose, from re-paired data; never 0.
+
+    The largest of: the hits within ξ; those within 3ξ divided by 27 (the same density seen on a
+    coarser scale, less noisy); the volume of the ξ-ball relative to the targets' bounding box.
+    """
+    x, y, bound = np.ascontiguousarray(x), np.ascontiguousarray(y), per_pair(xi)
+    n = len(x)
+    rounds = max(1, repairings // n)
+    if rounds >= n - 1:
+        shifts = np.arange(1, max(2, n))
+    else:
+        shifts = np.random.default_rng(seed).integers(1, n, rounds)
+    near, wide = _repaired_hits(x, y, *as_pose(rotation, t), bound, shifts)
+    draws = n * len(shifts)
+    radius = float(np.mean(bound))
+    box = np.prod(y.max(axis=0) - y.min(axis=0) + 2.0 * radius, dtype=np.float64)
+    ball = 4.0 / 3.0 * math.pi * radius**3
+    return float(min(1.0, max(near / draws, wide / (27.0 * draws), ball / box, 0.5 / draws)))
+
+
+def _voxels(points, size: float) -> int:
+    """How many voxels of a grid hold a point (at most 2²¹ along an axis)."""
+    corner = points.min(axis=0)
+    size = max(size, float(np.max(points - corner)) / 2_097_151, 1e-300)
+    cells = np.floor((points - corner) / size).astype(np.int64)
+    key = (cells[:, 0] * 2_097_152 + cells[:, 1]) * 2_097_152 + cells[:, 2]
+    return len(np.unique(key))
+
+
+def significance(x, y, rotation, t, xi, *, log10_tests: float | None = None, seed: int = 0) -> float:
+    """log10 NFA of the consensus of a pose; very negative is good, `SIGNIFICANT` the limit.
+
+    Parameters
+    ----------
+    x, y : N×3 arrays
+    rotation, t : the pose
+    xi : noise bound, a number or one per pair
+    log10_tests : if known from an earlier call on the same pairs, see `log10_triples`
+    """
+    bound = per_pair(xi)
+    stride = -(-len(x) // LARGEST)
+    if stride > 1:
+        x, y, bound = x[::stride], y[::stride], take(bound, slice(None, None, stride))
+    if log10_tests is None:
+        log10_tests = log10_triples(len(x), length_chance(x, y, bound, seed=seed))
+    mask = inlier_mask(x, y, rotation, t, bound)
+    count = int(np.count_nonzero(mask))
+    if count <= 3:
+        return log10_tests
+    p0 = chance_agreement(x, y, rotation, t, bound, seed=seed)
+    size = VOXEL * float(np.mean(bound))
+    witnesses = min(_voxels(x[mask], size), _voxels(y[mask], size))
+    pairs = max(witnesses, round(len(x) * witnesses / count))
+    return log10_nfa(witnesses, pairs, p0, log10_tests)

@@ -1,0 +1,84 @@
+"""When a search must stop, and how it tells the world where it stands."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+def relative_gap(saving: float, bound: float) -> float:
+    """How much more than `saving` any solution could save, as a fraction of `saving`."""
+    excess = max(0.0, bound - saving)
+    if excess == 0.0:
+        return 0.0
+    return excess / saving if saving > 0.0 else float("inf")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One report of a running search, passed to the `progress` callback."""
+
+    stage: str
+    saving: float
+    saving_bound: float
+    cells: int
+    seconds: float
+    done: float = 0.0
+    """Fraction of the work of this stage that is surely done, 0 to 1 (a rough guide)."""
+
+    @property
+    def gap(self) -> float:
+        return relative_gap(self.saving, self.saving_bound)
+
+
+ProgressCallback = Callable[[Progress], object]
+
+
+@dataclass
+class Limits:
+    """Time, cells and cancellation, shared by all stages of one call.
+
+    The callback may return False to stop the search; it is called at most every `interval` seconds.
+    """
+
+    time_limit: float | None = None
+    node_limit: int | None = None
+    progress: ProgressCallback | None = None
+    interval: float = 0.1
+    started: float = field(default_factory=time.perf_counter)
+    cells: int = 0
+    cancelled: bool = False
+    _last_report: float = -1.0
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.started
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+    def cells_left(self) -> int:
+        """How many more cells may be visited (a huge number without a limit)."""
+        return 2**62 if self.node_limit is None else max(0, self.node_limit - self.cells)
+
+    def exceeded(self) -> str | None:
+        """`interrupted`, `time_limit`, `node_limit`, or None while the search may go on."""
+        if self.cancelled:
+            return "interrupted"
+        if self.time_limit is not None and self.seconds >= self.time_limit:
+            return "time_limit"
+        if self.node_limit is not None and self.cells >= self.node_limit:
+            return "node_limit"
+        return None
+
+    def report(self, stage: str, saving: float, saving_bound: float, done: float = 0.0) -> None:
+        """Call the progress callback if one is set and enough time has passed."""
+        if self.progress is None:
+            return
+        now = self.seconds
+        if now - self._last_report < self.interval and self._last_report >= 0.0:
+            return
+        self._last_report = now
+        if self.progress(Progress(stage, saving, saving_bound, self.cells, now, done)) is False:
+            self.cancel()

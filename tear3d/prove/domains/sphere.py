@@ -1,0 +1,173 @@
+"""Cells of the unit sphere: a cube map of equal-angle squares, and the paper's (α, β) rectangles."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from tear3d.problem.arrays import FloatArray
+
+DEEPEST_LEVEL = 40
+"""Sides of about 10⁻¹² rad: below this, neighbouring vertices are no longer told apart reliably."""
+
+
+@njit(cache=True, nogil=True)
+def _edge(level, i):  # pragma: no cover - compiled
+    if i == 0:
+        return -1.0
+    n = 1 << level
+    return 1.0 if i == n else math.tan(0.25 * math.pi * (2.0 * i / n - 1.0))
+
+
+@njit(cache=True, nogil=True)
+def cell_vertices(face, level, i, j):  # pragma: no cover - compiled
+    """Unit vertices (4×3, in cyclic order) of cell (i, j) among the 2^level × 2^level of a face (0 to 5)."""
+    axis = face // 2
+    out = np.empty((4, 3))
+    for k in range(4):
+        a = _edge(level, i + (1 if k == 1 or k == 2 else 0))
+        b = _edge(level, j + (1 if k >= 2 else 0))
+        scale = 1.0 / math.sqrt(1.0 + (a * a + b * b))  # in this order faces agree on common vertices
+        out[k, axis] = scale if face % 2 == 0 else -scale
+        out[k, (axis + 1) % 3] = a * scale
+        out[k, (axis + 2) % 3] = b * scale
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _frame(vertices, out):  # pragma: no cover - compiled
+    """Centre, tangent frame, half widths and radius of a spherical quadrilateral; see `cell_geometry`."""
+    a, b, c = np.empty(3), np.empty(3), np.empty(3)
+    for m in range(3):
+        v0, v1, v2, v3 = vertices[0, m], vertices[1, m], vertices[2, m], vertices[3, m]
+        a[m], b[m] = (v1 - v0) + (v2 - v3), (v3 - v0) + (v2 - v1)
+        c[m] = v0 + v1 + v2 + v3
+    length = math.sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2])
+    na = math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
+    nb = math.sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2])
+    # Near a cube's corner the edge directions are not orthogonal; e1 leans half of that towards either of them.
+    lean = 0.5 * (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) / (na * nb)
+    along = 0.0
+    for m in range(3):
+        c[m] /= length
+        a[m] = a[m] / na - lean * b[m] / nb
+        along += a[m] * c[m]
+    size = 0.0
+    for m in range(3):
+        a[m] -= along * c[m]
+        size += a[m] * a[m]
+    for m in range(3):
+        out[m], out[3 + m] = c[m], a[m] / math.sqrt(size)
+    out[6] = out[1] * out[5] - out[2] * out[4]
+    out[7] = out[2] * out[3] - out[0] * out[5]
+    out[8] = out[0] * out[4] - out[1] * out[3]
+    # A cell is the convex hull of its vertices on the plane tangent at c (gnomonic projection), and κ ≤ 1.
+    h1, h2, chord = 0.0, 0.0, 0.0
+    for k in range(4):
+        height, d1, d2, square = 0.0, 0.0, 0.0, 0.0
+        for m in range(3):
+            v = vertices[k, m]
+            height += v * out[m]
+            d1 += v * out[3 + m]
+            d2 += v * out[6 + m]
+            square += (v - out[m]) * (v - out[m])
+        h1, h2, chord = max(h1, abs(d1) / height), max(h2, abs(d2) / height), max(chord, square)
+    theta = 2.0 * math.asin(min(1.0, 0.5 * math.sqrt(chord)))
+    out[9] = h1 * (1.0 + 1e-14) + 1e-15
+    out[10] = h2 * (1.0 + 1e-14) + 1e-15
+    out[11] = math.sqrt(theta * theta + 4e-15)  # lowers cos θ by about 2e-15, more than its rounding
+
+
+@njit(cache=True, nogil=True)
+def cell_geometry(face, level, i, j, out):  # pragma: no cover - compiled
+    """Write centre c, tangent frame e1, e2, half widths h1, h2 and angular radius θ into out[0:12].
+
+    For every unit r of the cell, r = κc + d: |d·e_j| ≤ h_j and κ ≥ cos θ.
+    """
+    _frame(cell_vertices(face, level, i, j), out)
+
+
+def cell_frame(vertices: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, float, float, float]:
+    """(c, e1, e2, h1, h2, θ) of a cell given by its vertices; see `cell_geometry`."""
+    out = np.empty(12)
+    _frame(vertices, out)
+    return out[0:3], out[3:6], out[6:9], float(out[9]), float(out[10]), float(out[11])
+
+
+def cell_centre(face: int, level: int, i: int, j: int) -> FloatArray:
+    """The unit vector in the middle of a cell's vertices."""
+    middle = cell_vertices(face, level, i, j).sum(axis=0)
+    return middle / np.linalg.norm(middle)
+
+
+class CubeCell(NamedTuple):
+    """Cell (i, j) of the 2^level × 2^level equal-angle squares of a cube's face."""
+
+    face: int
+    level: int
+    i: int
+    j: int
+
+    @property
+    def vertices(self) -> FloatArray:
+        return cell_vertices(*self)
+
+    @property
+    def centre(self) -> FloatArray:
+        return cell_centre(*self)
+
+    @property
+    def radius(self) -> float:
+        """Angular radius θ around the centre."""
+        return cell_frame(self.vertices)[5]
+
+    def split(self) -> list[CubeCell]:
+        """The four quarters; none at the deepest level."""
+        if self.level >= DEEPEST_LEVEL:
+            return []
+        i, j = 2 * self.i, 2 * self.j
+        return [CubeCell(self.face, self.level + 1, i + a, j + b) for a in (0, 1) for b in (0, 1)]
+
+
+def top_cells(level: int) -> list[CubeCell]:
+    """All 6·4^level cells of a level: together they cover the sphere."""
+    side = range(2**level)
+    return [CubeCell(face, level, i, j) for face in range(6) for i in side for j in side]
+
+
+class AngleRectangle(NamedTuple):
+    """The paper's cell: α in [a1, a2] (longitude), β in [b1, b2] ⊂ [0, π] (from the pole)."""
+
+    a1: float
+    a2: float
+    b1: float
+    b2: float
+
+    @property
+    def centre(self) -> FloatArray:
+        return direction(0.5 * (self.a1 + self.a2), 0.5 * (self.b1 + self.b2))
+
+    @property
+    def radius(self) -> float:
+        """Half the diagonal of the rectangle in the (α, β) plane, which bounds the angular radius."""
+        return 0.5 * math.hypot(self.a2 - self.a1, self.b2 - self.b1)
+
+    def split(self) -> list[AngleRectangle]:
+        a, b = 0.5 * (self.a1 + self.a2), 0.5 * (self.b1 + self.b2)
+        if not (self.a1 < a < self.a2 and self.b1 < b < self.b2):
+            return []
+        alphas, betas = ((self.a1, a), (a, self.a2)), ((self.b1, b), (b, self.b2))
+        return [AngleRectangle(*alpha, *beta) for alpha in alphas for beta in betas]
+
+
+def direction(alpha: float, beta: float) -> FloatArray:
+    """(sin β cos α, sin β sin α, cos β)."""
+    return np.array(
+        [math.sin(beta) * math.cos(alpha), math.sin(beta) * math.sin(alpha), math.cos(beta)], dtype=np.float64
+    )
+
+
+WHOLE_SPHERE = AngleRectangle(0.0, 2.0 * math.pi, 0.0, math.pi)

@@ -1,0 +1,171 @@
+"""The points of one row problem, packed for the compiled search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tear3d.problem.arrays import FloatArray
+
+SLABS = 16
+"""Large clouds without far points are ordered by slabs of y first, so that a t-range needs a stretch of them only."""
+SLAB_LIMIT = 400_000
+KEYS = SLABS << 12
+FAR_SHARE = 0.05
+"""At most this share of the points may lie outside the grid of groups."""
+
+
+@dataclass(frozen=True)
+class RowPoints:
+    """Columns are pairs, ordered by slab of y and along a space-filling curve of x, the `near` ones first."""
+
+    points: NDArray[np.floating]
+    """Rows x1, x2, x3, y; with unequal thresholds or weights also ξ and w."""
+    near: int
+    """How many pairs have |x| ≤ extent."""
+    extent: float
+    radius: float
+    """Root mean square of a tangent coordinate of x."""
+    largest: float
+    """The largest |x|."""
+    lowest: float
+    highest: float
+    """The range of y."""
+    xi: float
+    """The common ξ, or a typical one."""
+    eps: float
+    """Bound of the rounding error of b and of E together, per point."""
+    total: float
+    """Σ w ξ."""
+    slabs: FloatArray
+    """Upper ends of the slabs of y, or empty."""
+    slab_starts: NDArray[np.int64]
+
+    def stretch(self, t0: float, t1: float) -> tuple[int, int]:
+        """Start and length of the columns that hold all points with a saving for some shift in [t0, t1]."""
+        if not self.slabs.size:
+            return 0, self.points.shape[1]
+        margin = (self.largest + self.xi) * (1.0 + 1e-6) + self.eps
+        first = int(np.searchsorted(self.slabs, t0 - margin))
+        last = int(np.searchsorted(self.slabs, t1 + margin))
+        start, end = self.slab_starts[first], self.slab_starts[min(last + 1, SLABS)]
+        return int(start), int(end - start)
+
+    @property
+    def general(self) -> bool:
+        return len(self.points) == 6
+
+
+@njit(cache=True, nogil=True)
+def _measure(source, target, centre, direction, offset, out):
+    """out = (Σ|x|², max |x|, min y, max y) for x = source − centre, y = direction·target − offset."""
+    out[0], out[1], out[2], out[3] = 0.0, 0.0, np.inf, -np.inf
+    for i in range(source.shape[0]):
+        a0, a1, a2 = source[i, 0] - centre[0], source[i, 1] - centre[1], source[i, 2] - centre[2]
+        square = a0 * a0 + a1 * a1 + a2 * a2
+        y = direction[0] * target[i, 0] + direction[1] * target[i, 1] + direction[2] * target[i, 2] - offset
+        out[0] += square
+        out[1] = max(out[1], square)
+        out[2] = min(out[2], y)
+        out[3] = max(out[3], y)
+    out[1] = np.sqrt(out[1])
+
+
+@njit(cache=True, nogil=True)
+def _key(a0, a1, a2, y, scale, extent, slabs):
+    """Slab of y and Morton code of x in the cube [−extent, extent]³ with 4 bits a side; far points come last."""
+    if a0 * a0 + a1 * a1 + a2 * a2 > extent * extent:
+        return KEYS
+    i, j, k = int((a0 + extent) * scale), int((a1 + extent) * scale), int((a2 + extent) * scale)
+    code = 0
+    for bit in range(4):
+        code |= ((i >> bit) & 1) << (3 * bit) | ((j >> bit) & 1) << (3 * bit + 1) | ((k >> bit) & 1) << (3 * bit + 2)
+    slab = 0
+    for end in slabs:
+        slab += y > end
+    return slab << 12 | code
+
+
+@njit(cache=True, nogil=True)
+def _pack(source, target, centre, direction, offset, xi, w, extent, slabs, starts, up, out):
+    """Counting sort by key into out; starts[key] ends up as the end of that key's stretch."""
+    scale = 7.999 / extent if extent > 0.0 else 0.0
+    for placing in (False, True):
+        for i in range(source.shape[0]):
+            if xi[i % xi.size] * w[i % w.size] <= 0.0:
+                continue
+            a0, a1, a2 = source[i, 0] - centre[0], source[i, 1] - centre[1], source[i, 2] - centre[2]
+            y = direction[0] * target[i, 0] + direction[1] * target[i, 1] + direction[2] * target[i, 2] - offset
+            key = _key(a0, a1, a2, y, scale, extent, slabs)
+            if not placing:
+                starts[key + 1] += 1
+                continue
+            j = starts[key]
+            starts[key] += 1
+            out[0, j], out[1, j], out[2, j], out[3, j] = a0, a1, a2, y
+            if out.shape[0] == 6:
+                # Rounded up: in single precision half an ulp of a huge threshold would exceed eps.
+                out[4, j] = xi[i % xi.size] * (1.0 + up)
+                out[5, j] = w[i % w.size] * (1.0 + up)
+        if not placing:
+            for key in range(KEYS + 1):
+                starts[key + 1] += starts[key]
+
+
+def _extent(source: FloatArray, centre: FloatArray, largest: float) -> float:
+    """The radius of the grid of groups: all points, or the central mass when the tails are heavy."""
+    sample = source[:: max(1, len(source) // 20000)] - centre
+    central = float(np.quantile(np.sqrt(np.einsum("ij,ij->i", sample, sample)), 1.0 - FAR_SHARE))
+    return largest if largest <= 1.3 * central or central == 0.0 else central
+
+
+def pack_points(
+    source: FloatArray,
+    target: FloatArray,
+    xi: FloatArray,
+    w: FloatArray,
+    *,
+    centre: FloatArray,
+    direction: FloatArray,
+    offset: float,
+    double: bool = False,
+) -> RowPoints:
+    """Pack x = source − centre and y = direction·target − offset.
+
+    `xi` and `w` have one entry per pair, or one for all (then w is 1). Pairs that can save nothing are left out.
+    """
+    dtype, unit = (np.float64, 2.0**-53) if double else (np.float32, 2.0**-24)
+    numbers = np.empty(4)
+    _measure(source, target, centre, direction, offset, numbers)
+    squares, largest, lowest, highest = numbers.tolist()
+    general = xi.size > 1 or w.size > 1
+    alive = int(np.count_nonzero(np.broadcast_to(xi * w, len(source)) > 0.0)) if general else len(source)
+    extent = _extent(source, centre, largest)
+    slabs = np.empty(0)
+    if alive >= SLAB_LIMIT and extent == largest and not general:
+        sample = target[:: max(1, len(target) // 20000)] @ direction - offset
+        slabs = np.quantile(sample, np.arange(1, SLABS) / SLABS)
+    points = np.empty((6 if general else 4, alive), dtype)
+    starts = np.zeros(KEYS + 2, np.int64)
+    _pack(source, target, centre, direction, offset, xi, w, extent * (1.0 + 1e-12), slabs, starts, 2.0 * unit, points)
+    near = int(starts[KEYS - 1])
+    positive = xi[xi > 0.0]
+    # b: 8 roundings of |x| and 2 of |y|; p and q inside E and the linear term: 6 more of |x|; doubled.
+    eps = 2.0 * unit * (14.0 * largest + 2.0 * max(abs(lowest), abs(highest)))
+    return RowPoints(
+        points=points,
+        near=0 if general else near,
+        extent=extent * (1.0 + 1e-6),
+        radius=float(np.sqrt(2.0 / 3.0 * squares / len(source))),
+        largest=largest,
+        lowest=lowest,
+        highest=highest,
+        xi=float(np.median(positive)) if positive.size else 0.0,
+        eps=eps,
+        total=float(np.sum(xi * w)) if general else float(xi[0]) * len(source),
+        slabs=slabs,
+        slab_starts=np.concatenate([[0], starts[(1 << 12) - 1 : KEYS : 1 << 12]]),
+    )

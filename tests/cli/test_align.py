@@ -1,0 +1,217 @@
+import json
+
+import numpy as np
+import pytest
+
+import tear3d
+from tear3d.cli import session
+from tear3d.clouds import CloudResult
+from tear3d.io.pairs import read_pairs
+from tear3d.io.poses import read_pose
+from tear3d.refine import RefineResult
+from tests.bumpy import apply, bumpy_cloud, pose
+from tests.cli.test_cli import FakeSolver, run
+from tests.real_data import clouds_dir
+
+FOUND = pose([0.4, -1.2, 2.0], [3.0, 1.0, -2.0])
+REFINED = pose([0.401, -1.2, 2.0], [3.0, 1.001, -2.0])
+NAMES = (
+    "lidar_small_gicp",
+    "stanford_bunny_045_090",
+    pytest.param("3dmatch_kitchen_0_1", marks=pytest.mark.slow),
+    pytest.param("kitti00_0_10", marks=pytest.mark.slow),
+    pytest.param("stanford_dragon_0_336", marks=pytest.mark.slow),
+)
+
+
+class FakeAligner:
+    """Stands in for `tear3d.register_clouds`: knows the answer, remembers how it was called."""
+
+    def __init__(self):
+        self.status = "optimal"
+        self.refined = REFINED
+        self.calls = []
+
+    def __call__(self, source, target, *, refine, progress, **options):
+        self.calls.append({"source": source, "target": target, "refine": refine, **options})
+        rows = np.arange(50)
+        result = FakeSolver(FOUND, self.status)(
+            source[rows], apply(FOUND, source[rows]), noise_bound=0.1, progress=progress
+        )
+        refinement = None
+        if refine is not None and result.success:
+            refinement = RefineResult(self.refined, 0.93, 0.012, 0.9, 0.02, True, 7, 0.3, 0.05)
+        return CloudResult(
+            result=result,
+            transformation=FOUND if refinement is None else self.refined,
+            refinement=refinement,
+            pairs=np.column_stack((rows, rows)),
+            source_points=source[:400],
+            target_points=apply(FOUND, source[:400]),
+            voxel_size=0.1,
+            noise_bound=0.15,
+            seconds={"downsample": 0.1, "register": 0.4},
+        )
+
+
+@pytest.fixture
+def aligner(monkeypatch):
+    fake = FakeAligner()
+    monkeypatch.setattr(tear3d, "register_clouds", fake, raising=False)
+    monkeypatch.setattr(session.warmup, "is_cold", lambda: False)
+    return fake
+
+
+@pytest.fixture
+def files(tmp_path):
+    cloud = bumpy_cloud(600, 0)
+    np.save(tmp_path / "a.npy", cloud)
+    np.savetxt(tmp_path / "b.xyz", apply(FOUND, cloud), fmt="%.17g")
+    return tmp_path / "a.npy", tmp_path / "b.xyz"
+
+
+def test_the_summary_shows_the_refined_pose_and_the_certificate(aligner, files):
+    output = run("align", *files).stdout.replace("\u202f", " ")
+    assert f"{REFINED[1, 3]:.6f}" in output
+    assert "refined on the clouds" in output
+    assert "proven optimal" in output
+    assert "600 and 600 points, thinned to 400 and 400" in output
+    assert "93.0 % of the source within 0.3" in output
+    assert "moved the points by" in output
+    assert "row 2" in output
+
+
+def test_options_reach_the_library(aligner, files):
+    run("align", *files, "--quiet")
+    run(
+        *(
+            "align",
+            *files,
+            "--voxel-size",
+            0.2,
+            "--noise-bound",
+            0.3,
+            "--refine",
+            "none",
+            "--keypoints",
+            "iss",
+        ),
+        *("--ratio", 0.9, "--top-k", 3, "--mutual", "--time-limit", 8, "--rel-gap", 0.01, "--threads", 2),
+        *("--seed", 6, "--no-certify", "--quiet"),
+    )
+    defaults, given = ({k: v for k, v in c.items() if k not in ("source", "target")} for c in aligner.calls)
+    assert defaults == {
+        "voxel_size": None,
+        "noise_bound": None,
+        "refine": "gicp",
+        "keypoints": None,
+        "ratio": None,
+        "top_k": 1,
+        "mutual": False,
+        "time_limit": None,
+        "rel_gap": 1e-3,
+        "threads": None,
+        "seed": 0,
+        "certify": True,
+    }
+    assert given == {
+        "voxel_size": 0.2,
+        "noise_bound": 0.3,
+        "refine": None,
+        "keypoints": "iss",
+        "ratio": 0.9,
+        "top_k": 3,
+        "mutual": True,
+        "time_limit": 8.0,
+        "rel_gap": 0.01,
+        "threads": 2,
+        "seed": 6,
+        "certify": False,
+    }
+    np.testing.assert_array_equal(aligner.calls[0]["source"], np.load(files[0]))
+
+
+def test_json_pose_and_report(aligner, files, tmp_path):
+    pose_file, page = tmp_path / "pose.txt", tmp_path / "r.html"
+    printed = run("align", *files, "--json", "--pose", pose_file, "--report", page)
+    result = json.loads(printed.stdout)
+    np.testing.assert_array_equal(result["transformation"], REFINED)
+    np.testing.assert_array_equal(result["result"]["transformation"], FOUND)
+    np.testing.assert_array_equal(read_pose(pose_file), REFINED)
+    assert "a.npy onto b.xyz" in page.read_text("utf-8")
+
+
+def test_the_folder_has_the_aligned_cloud_and_the_matches(aligner, files, tmp_path):
+    pytest.importorskip("plyfile")
+    run("align", *files, "--out", tmp_path / "run", "--quiet")
+    aligned = tear3d.read_cloud(tmp_path / "run" / "aligned.ply")
+    np.testing.assert_allclose(aligned, apply(REFINED, np.load(files[0])), atol=1e-12)
+    matches = read_pairs(tmp_path / "run" / "inliers.txt")
+    np.testing.assert_array_equal(matches.source, np.load(files[0])[:50])
+    settings = json.loads((tmp_path / "run" / "settings.json").read_text())
+    assert settings["command"] == "align"
+    assert [entry["path"] for entry in settings["inputs"]] == [str(file) for file in files]
+
+
+@pytest.mark.parametrize(("status", "code"), [("no_consensus", 3), ("time_limit", 3), ("uncertified", 0)])
+def test_exit_codes_are_those_of_register(aligner, files, status, code):
+    aligner.status = status
+    output = run("align", *files, code=code).stdout
+    assert ("--voxel-size" in output) == (status == "no_consensus")
+
+
+def test_a_refinement_that_kept_the_start_says_so(aligner, files):
+    aligner.refined = FOUND
+    assert "found nothing better" in run("align", *files).stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("none.ply", None, "none.ply: no such file"),
+        ("a.dat", b"hello", "a.dat: unknown format .dat"),
+        (
+            "cut.ply",
+            b"ply\nformat ascii 1.0\nelement vertex 9\n",
+            "cut.ply: the PLY header has no end_header",
+        ),
+    ],
+)
+def test_bad_files_are_named(aligner, files, tmp_path, name, content, message):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    failed = run("align", tmp_path / name, files[1], code=2)
+    assert message in failed.stderr
+    assert failed.stderr.count("\n") == 1
+    assert aligner.calls == []
+
+
+def test_an_input_inside_the_output_folder_is_refused(aligner, files, tmp_path):
+    pytest.importorskip("plyfile")
+    run("align", *files, "--out", tmp_path / "run", "--quiet")
+    failed = run("align", tmp_path / "run" / "aligned.ply", files[1], "--out", tmp_path / "run", code=2)
+    assert "aligned.ply: lies in the folder" in failed.stderr
+
+
+def test_a_missing_extra_is_noticed_before_the_work(aligner, files, tmp_path, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "plyfile", None)
+    failed = run("align", *files, "--out", tmp_path / "run", code=2)
+    assert "pip install 'tear3d[clouds]'" in failed.stderr
+    assert aligner.calls == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_real_clouds_with_no_options_but_the_files(name, tmp_path):
+    folder = clouds_dir()
+    if folder is None:
+        pytest.skip("real data not found: set TEAR3D_DATA")
+    pytest.importorskip("small_gicp")
+    pytest.importorskip("plyfile" if "kitti" not in name else "pypcd4")
+    source, target = (next((folder / name).glob(f"{side}.*")) for side in ("source", "target"))
+    result = json.loads(run("align", source, target, "--json").stdout)
+    assert result["result"]["status"] == "optimal"
+    cloud, truth = tear3d.read_cloud(source), np.loadtxt(folder / name / "T_target_source.txt")
+    error = np.linalg.norm(apply(np.array(result["transformation"]), cloud) - apply(truth, cloud), axis=1)
+    assert error.mean() < result["voxel_size"]

@@ -1,0 +1,79 @@
+"""The examples run as they stand and find what was made up for them."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tear3d.io import read_cloud, read_pose
+from tear3d.io.pairs import write_pairs
+from tear3d.metrics import rotation_error
+from tear3d.synthetic import make_problem
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+@pytest.fixture
+def main_of(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return lambda name: runpy.run_path(str(EXAMPLES / name))["main"]
+
+
+def test_pairs(main_of, capsys):
+    main_of("pairs.py")([])
+    printed = capsys.readouterr().out
+    assert printed.startswith("optimal")
+    assert "rotation error 0." in printed
+
+
+def test_pairs_from_a_file(main_of, capsys, tmp_path):
+    problem = make_problem(1000, 0.8, seed=2)
+    write_pairs(tmp_path / "pairs.npz", problem.source, problem.target)
+    main_of("pairs.py")([str(tmp_path / "pairs.npz"), str(problem.noise_bound)])
+    assert "200 inliers of 1000" in capsys.readouterr().out
+
+
+def test_pairs_without_a_consensus_exit(main_of):
+    rng = np.random.default_rng(0)
+    write_pairs("random.npz", rng.normal(size=(60, 3)), rng.normal(size=(60, 3)))
+    with pytest.raises(SystemExit, match="chance"):
+        main_of("pairs.py")(["random.npz", "0.05"])
+
+
+def test_two_clouds(main_of):
+    from scipy.spatial import cKDTree
+
+    pytest.importorskip("plyfile")
+    pytest.importorskip("small_gicp")
+    main_of("two_clouds.py")([])
+    moved, upper = read_cloud("aligned/moved.ply"), read_cloud("aligned/upper.ply")
+    pose = read_pose("aligned/pose.txt")
+    overlap = read_cloud("aligned/lower.ply")[:, 2] > 0.7
+    distance, _ = cKDTree(upper).query(moved[overlap])
+    assert np.median(distance) < 0.05
+    # make_clouds draws this rotation first.
+    truth = np.eye(4)
+    truth[:3, :3] = runpy.run_path(str(EXAMPLES / "two_clouds.py"))["random_rotation"](np.random.default_rng(5))
+    assert rotation_error(pose, truth) < 0.5
+    assert Path("aligned/report.html").stat().st_size < 8_000_000
+
+
+def test_scan_folder(main_of, capsys):
+    pytest.importorskip("plyfile")
+    pytest.importorskip("small_gicp")
+    main_of("scan_folder.py")([])
+    poses = np.loadtxt("poses.txt").reshape(-1, 3, 4)
+    assert poses.shape[0] == 5
+    # The scanner went 2 to the east at every step and turned by 0.7.
+    np.testing.assert_allclose(poses[:, 0, 3], 2.0 * np.arange(5), atol=0.05)
+    np.testing.assert_allclose(np.arctan2(poses[:, 1, 0], poses[:, 0, 0]) % (2 * np.pi), 0.7 * np.arange(5), atol=0.01)
+    assert len(read_cloud("map.ply")) > 10_000
+    assert capsys.readouterr().out.count("optimal") == 4
+
+
+def test_scan_folder_needs_scans(main_of, tmp_path):
+    with pytest.raises(SystemExit, match="at least two"):
+        main_of("scan_folder.py")([str(tmp_path)])

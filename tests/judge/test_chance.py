@@ -1,0 +1,120 @@
+"""The significance of a consensus: exact tails, and calibration on meaningless data."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from tear3d.find.ascent import refine_pose
+from tear3d.find.search import find_pose
+from tear3d.judge.chance import (
+    SIGNIFICANT,
+    chance_agreement,
+    length_chance,
+    log10_binomial_tail,
+    log10_nfa,
+    log10_triples,
+    significance,
+)
+from tear3d.synthetic import make_problem
+from tests.real_data import pairs_dir
+
+FEW_INLIERS = {
+    "eth_gazebo_summer_10_12_iss_fpfh": -8,
+    "eth_tls_facade_s2_s1_iss_fpfh": -20,
+    "3dmatch_kitchen_0_34_fpfh": -6,
+    "kitti_turboreg_050_fpfh": -8,
+}
+
+
+@given(st.integers(1, 3000), st.floats(1e-6, 0.9), st.floats(0.0, 1.0))
+@settings(max_examples=150, deadline=None)
+def test_tail_matches_scipy(n, p, where):
+    k = min(n, int(n * p) + 1 + int(where * 40))
+    expected = stats.binom.sf(k - 1, n, p)
+    if expected > 1e-290 and k > n * p:
+        assert 10 ** log10_binomial_tail(k, n, p) == pytest.approx(expected, rel=1e-6)
+
+
+def test_tail_beyond_floating_point():
+    # one term dominates: P(X = n) = pⁿ
+    assert log10_binomial_tail(1000, 1000, 1e-3) == pytest.approx(-3000.0)
+    assert log10_binomial_tail(0, 10, 0.1) == 0.0
+    assert log10_binomial_tail(11, 10, 0.1) == -math.inf
+
+
+def test_more_inliers_are_more_significant():
+    levels = [log10_nfa(k, 1000, 1e-3) for k in range(3, 40)]
+    assert levels == sorted(levels, reverse=True)
+    assert levels[0] == pytest.approx(math.log10(math.comb(1000, 3)))
+    assert log10_triples(1000, 0.1) == pytest.approx(levels[0] - 3.0)
+    assert log10_triples(2) == 0.0
+
+
+def test_chances_match_enumeration():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(300, 3)), rng.normal(size=(300, 3))
+    distance = np.linalg.norm(y[None] - x[:, None], axis=2)
+    off = ~np.eye(300, dtype=bool)
+    measured = chance_agreement(x, y, np.eye(3), np.zeros(3), 0.5, repairings=10**9)
+    assert measured == pytest.approx(np.mean(distance[off] <= 0.5), rel=1e-9)
+    lengths = [np.linalg.norm(p[None] - p[:, None], axis=2).ravel() for p in (x, y)]
+    exact = np.mean(np.abs(rng.choice(lengths[0], 400_000) - rng.choice(lengths[1], 400_000)) <= 0.2)
+    assert length_chance(x, y, 0.1) == pytest.approx(exact, rel=0.1)
+
+
+def test_chance_is_never_zero():
+    x = np.random.default_rng(1).normal(size=(50, 3))
+    assert chance_agreement(x, x + 1000.0, np.eye(3), np.zeros(3), 1e-6) > 0.0
+    assert length_chance(x, 1000.0 * x, 1e-6) > 0.0
+
+
+def test_copies_of_a_few_pairs_do_not_count():
+    p = make_problem(2000, 1.0, seed=2)
+    x, y = p.source.copy(), p.target.copy()
+    x[:60] = np.repeat(x[:6], 10, axis=0)
+    y[:60] = x[:60]
+    pose = (np.eye(3), np.zeros(3))
+    copies = significance(x, y, *pose, 0.05)
+    y[60:120] = x[60:120]
+    assert copies > SIGNIFICANT
+    assert significance(x, y, *pose, 0.05) < -50
+
+
+@pytest.mark.parametrize(("n", "problems"), [(10, 30), (100, 30), (1000, 8)])
+def test_gaussian_outliers_alone_are_not_significant(n, problems):
+    for seed in range(problems):
+        p = make_problem(n, 1.0, seed=seed)
+        assert find_pose(p.source, p.target, p.noise_bound).significance > SIGNIFICANT
+
+
+def test_ten_of_a_thousand_are_significant():
+    p = make_problem(1000, 0.99, seed=3)
+    assert significance(p.source, p.target, p.rotation, p.translation, p.noise_bound) < -5
+
+
+def test_large_problems_are_thinned():
+    p = make_problem(150_000, 0.9, seed=4)
+    assert significance(p.source, p.target, p.rotation, p.translation, p.noise_bound) < -1000
+
+
+@pytest.mark.skipif(pairs_dir() is None, reason="real data not found: set TEAR3D_DATA")
+class TestReal:
+    @pytest.mark.parametrize("name", FEW_INLIERS)
+    def test_few_true_inliers_are_significant(self, name):
+        data = np.load(pairs_dir() / f"{name}.npz")
+        x, y, xi, truth = (data[key].astype(float) for key in ("src", "dst", "xi", "T_gt"))
+        r, t, _ = refine_pose(x, y, xi, None, truth[:3, :3], truth[:3, 3])
+        assert significance(x, y, r, t, xi) < FEW_INLIERS[name]
+
+    @pytest.mark.parametrize(
+        "name", ["eth_tls_facade_s2_s1_top3", "kitti_turboreg_050_fpfh", "3dmatch_kitchen_0_34_fpfh"]
+    )
+    def test_permuted_pairs_are_not(self, name):
+        data = np.load(pairs_dir() / f"{name}.npz")
+        y = np.random.default_rng(5).permutation(data["dst"])
+        found = find_pose(data["src"], y, data["xi"], time_limit=1.0)
+        assert found.significance > SIGNIFICANT
