@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -44,6 +46,13 @@ def _within(x, y, rotation, t, xi, factor, out):
             square += e * e
         bound = factor * xi[i * xi_step]
         out[i] = square <= bound * bound
+
+
+class Scored(NamedTuple):
+    """A pose and what it saves over some pairs."""
+
+    pose: Pose
+    saving: float
 
 
 def saving_and_count(pairs: Pairs, pose: Pose, loss: Loss) -> tuple[float, int]:

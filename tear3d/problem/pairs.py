@@ -108,8 +108,7 @@ class Pairs:
         for crowd, name in zip(crowds, ("source", "target"), strict=True):
             check_spread(crowd, name)
         check_noise_bound(xi, crowds)
-        far = set_aside(x, y, xi, crowds)
-        return _framed(x, y, xi, w, weight, far)
+        return _framed(Block(slice(0, len(x)), x, y, xi, w), weight, set_aside(x, y, xi, crowds))
 
     def __len__(self) -> int:
         return len(self.x)
@@ -154,6 +153,13 @@ class Pairs:
         """The median of the positive noise bounds."""
         return float(np.median(self.xi[self.xi > 0.0]))
 
+    @property
+    def given_bound(self) -> float | dict[str, float]:
+        """The noise bound as it was given: a number, or the lowest and the highest."""
+        bounds = self.frame.unit * np.concatenate([self.xi, self.aside[0]])
+        low, high = float(bounds.min()), float(bounds.max())
+        return low if low == high else {"lowest": low, "highest": high}
+
     def total(self, loss: Loss) -> float:
         """Σ w·cap: the objective when every pair is an outlier, those set aside included."""
         return _sum(self.w * loss.caps(self.xi), len(self)) + self.aside_total(loss)
@@ -193,10 +199,9 @@ def _relative(w: FloatArray) -> tuple[FloatArray, float]:
     return (w, 1.0) if unit == 1.0 else (w / unit, unit)
 
 
-def _framed(
-    x: FloatArray, y: FloatArray, xi: FloatArray, w: FloatArray, weight: float, far: NDArray[np.bool_] | None
-) -> Pairs:
+def _framed(given: Block, weight: float, far: NDArray[np.bool_] | None) -> Pairs:
     """Centre, and scale if need be."""
+    _, x, y, xi, w = given
     num_given, rows, aside = len(x), None, (np.empty(0), np.empty(0))
     if far is not None:
         aside = np.broadcast_to(xi, len(x))[far], np.broadcast_to(w, len(x))[far]
