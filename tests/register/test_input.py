@@ -8,6 +8,7 @@ import pytest
 import tear3d
 from tear3d.metrics import rotation_error
 from tear3d.synthetic import make_problem, random_rotation
+from tests.register import fuzz
 from tests.register.support import is_right, solve
 
 
@@ -143,3 +144,10 @@ def test_bad_points_are_named(problem, side, spoil):
     points[side] = spoil(points[side])
     with pytest.raises(tear3d.InputError, match=side):
         tear3d.register(**points, noise_bound=problem.noise_bound)
+
+
+def test_hundreds_of_odd_problems_end_in_a_result_or_an_input_error():
+    outcomes, broken = fuzz.run(400)
+    assert not broken
+    assert outcomes["refused"] > 40
+    assert outcomes["optimal"] > 40
