@@ -15,7 +15,7 @@ RECORD = 16
 FARTHEST = 1e9
 
 
-def read(path: Path) -> NDArray[Any]:
+def read(path: Path, limit: int) -> NDArray[Any]:
     size = path.stat().st_size
     if size % RECORD:
         raise FileFormatError(

@@ -59,7 +59,7 @@ LIES = {
     ),
     "list.ply": (
         ply_bytes("binary_little_endian", 1, b"\xff" * 40, "element f 1\nproperty list uint double v\n"),
-        "damaged",
+        "element f needs at least",
     ),
     "zero.ply": (ply_bytes("ascii", 0), "no points"),
     "binary_points.pcd": (pcd_bytes(10**12, "binary", bytes(100)), "1000000000000 points"),
@@ -120,7 +120,7 @@ SUFFIXES = ["ply", "pcd", "las", "laz", "e57", "npy", "npz", "obj", "bin", "xyz"
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_empty_file(tmp_path, suffix):
-    packages = {"las": "laspy", "laz": "laspy", "e57": "pye57", "ply": "plyfile", "pcd": "pypcd4"}
+    packages = {"las": "laspy", "laz": "laspy", "e57": "pye57", "pcd": "pypcd4"}
     if suffix in packages:
         pytest.importorskip(packages[suffix])
     path = tmp_path / f"a.{suffix}"
