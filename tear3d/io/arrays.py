@@ -29,12 +29,11 @@ class Archive:
     path
         The file.
     limit
-        How many bytes of memory all arrays read from it may take together, as stored and as float64.
+        How many bytes of memory an array may take, as stored and as float64.
     """
 
     def __init__(self, path: Path, limit: int) -> None:
         self._path = path
-        self._left = limit
         self._limit = limit
         self._zip = zipfile.ZipFile(path)
         self._members: dict[str, zipfile.ZipInfo] = {}
@@ -65,9 +64,7 @@ class Archive:
         """An array, complete and with the right checksum."""
         with self._open(name) as handle:
             header = self._header(name, handle)
-            needed = memory_of(header)
-            check_memory(self._path, f"the array {name}", needed + self._limit - self._left, self._limit)
-            self._left -= needed
+            check_memory(self._path, f"the array {name}", memory_of(header), self._limit)
             return read_data(self._path, handle, name, header)
 
     def _header(self, name: str, handle: IO[bytes]) -> ArrayHeader:

@@ -13,9 +13,9 @@ from numpy.lib import format as npy_format
 from numpy.typing import ArrayLike, NDArray
 
 from tear3d.errors import FileFormatError, InputError
-from tear3d.io.arrays import Archive, npy_header
+from tear3d.io.arrays import Archive, memory_of, npy_header
 from tear3d.io.atomic import atomic_write
-from tear3d.io.checks import format_errors, memory_limit
+from tear3d.io.checks import check_memory, format_errors, memory_limit
 from tear3d.io.npy_header import ArrayHeader
 from tear3d.io.text_pairs import COLUMNS, read_columns
 
@@ -140,6 +140,7 @@ def _read_npz(path: Path, limit: int) -> Pairs:
         chosen = {key: name for key, names in _NAMES.items() for name in reversed(names) if name in archive.names}
         headers = {key: archive.header(name) for key, name in chosen.items()}
         _check(path, headers, ", ".join(archive.names)[:100] or "nothing")
+        check_memory(path, "its arrays", sum(map(memory_of, headers.values())), limit)
         arrays = {key: archive.read(name) for key, name in chosen.items()}
     noise_bound = arrays.get("noise_bound")
     bound = float(noise_bound.reshape(())) if noise_bound is not None and noise_bound.size == 1 else noise_bound

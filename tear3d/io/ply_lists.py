@@ -60,11 +60,12 @@ class Rows:
 
     def _blocks(self) -> Iterator[NDArray[np.int64]]:
         """Where the parts of the rows start (after every list a new one), some rows at a time."""
-        left, at = self._element.count, self._start
+        left, at, window = self._element.count, self._start, SHORT_RUN
         while left:
             first = self._walk(at, 1)
             step = int(first[0, -1]) + self._tail - at
-            count = self._same(at, first[0], step, min(left, BLOCK))
+            count = self._same(at, first[0], step, min(left, window))
+            window = min(2 * window, BLOCK) if count == window else 2 * SHORT_RUN
             if count < min(left, SHORT_RUN):
                 count = min(left, BLOCK)
                 parts = self._walk(at, count)
