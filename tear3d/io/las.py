@@ -54,6 +54,6 @@ def _check(path: Path, limit: int) -> bool:
         least = count // MAX_POINTS_PER_BYTE if compressed else record * count
         check_declared(path, what, least, size - offset)
         if compressed and count:
-            check_laz(path, handle, (header_size, vlrs), offset, record, size)
+            check_laz(path, handle, (header_size, vlrs), offset, (count, record))
     check_memory(path, what, POINT_BYTES * count, limit)
     return compressed

@@ -154,7 +154,10 @@ def main() -> int:
     parser.add_argument("--only", default="", help="only samples with this in their name")
     parser.add_argument("--out", type=Path, default=Path("out/fuzz"), help="where files that failed are kept")
     options = parser.parse_args()
-    print(", ".join(sample.name for sample in make_samples() if options.only in sample.name))
+    names = [sample.name for sample in make_samples() if options.only in sample.name]
+    if not names:
+        parser.error(f"no sample has {options.only!r} in its name")
+    print(", ".join(names))
     failures = run(options.count, options.seed, options.out, options.only, show=True)
     print(f"{options.count} mutations, {len(failures)} failures")
     return 1 if failures else 0
