@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.errors import FileFormatError
+from tear3d.io.checks import check_memory
 
 KIND = "KITTI .bin"
 RECORD = 16
@@ -22,6 +23,7 @@ def read(path: Path, limit: int) -> NDArray[Any]:
             f"{path}: {size} bytes are not a multiple of {RECORD} (float32 x y z intensity); "
             "truncated, or not a KITTI scan"
         )
+    check_memory(path, "its points", size + size // RECORD * 24, limit)
     points = np.fromfile(path, dtype="<f4").reshape(-1, 4)[:, :3]
     # Without a header only the values can tell that this is something else.
     finite = points[np.isfinite(points)]

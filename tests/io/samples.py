@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
@@ -22,24 +23,17 @@ POINTS = np.random.default_rng(5).normal(size=(20, 3))
 
 @dataclass(frozen=True)
 class Sample:
-    """What is mutated is `data`, or with `member` the array of this name inside an archive."""
+    """The file is what `pack` makes of `data`, which is what is mutated."""
 
     name: str
     suffix: str
     data: bytes
     read: Callable[[Path], Any]
     valid: Callable[[Any], bool]
-    member: str = ""
+    pack: Callable[[bytes], bytes] = bytes
 
     def write(self, path: Path, data: bytes) -> None:
-        if not self.member:
-            path.write_bytes(data)
-            return
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr(f"{self.member}.npy", data)
-            if self.member == "source":
-                with archive.open("target.npy", "w") as handle:
-                    np.save(handle, POINTS)
+        path.write_bytes(self.pack(data))
 
 
 def make_samples() -> list[Sample]:
@@ -55,6 +49,8 @@ def _clouds(folder: Path) -> Iterator[Sample]:
         except pytest.skip.Exception:
             continue
         yield Sample(kind, path.suffix, path.read_bytes(), read_cloud, _is_cloud)
+        if kind == "e57":
+            yield Sample("e57_pages", path.suffix, path.read_bytes(), read_cloud, _is_cloud, _with_checksums)
     text = b"ply\nformat ascii 1.0\nelement face 1\nproperty list uchar int v\nelement vertex 2\nproperty int x\n"
     text += b"property list uchar int w\nproperty char y\nproperty float z\nend_header\n"
     yield Sample("ply_lists_ascii", ".ply", text + b"3 0 1 2\n1 2 0 0 2 3\n4 0 5 6\n", read_cloud, _is_cloud)
@@ -72,7 +68,7 @@ def _pairs(folder: Path) -> Iterator[Sample]:
     mask = np.ones(20, dtype=bool)
     np.savez_compressed(path, source=POINTS, target=POINTS, xi=0.1, transformation=np.eye(4), inlier_mask=mask)
     yield Sample("pairs_packed", ".npz", path.read_bytes(), read_pairs, _is_pairs)
-    yield Sample("truth", ".npz", path.read_bytes(), lambda path: read_truth(path, 20), lambda truth: True)
+    yield Sample("truth", ".npz", path.read_bytes(), _read_truth, lambda truth: True)
 
 
 def _poses(folder: Path) -> Iterator[Sample]:
@@ -86,12 +82,51 @@ def _members(folder: Path) -> Iterator[Sample]:
     """Mutated before they are packed, so that the archive itself stays sound."""
     np.save(folder / "a.npy", POINTS)
     data = (folder / "a.npy").read_bytes()
-    yield Sample("npz_member", ".npz", data, read_cloud, _is_cloud, "points")
-    yield Sample("pairs_member", ".npz", data, read_pairs, _is_pairs, "source")
+    yield Sample("npz_member", ".npz", data, read_cloud, _is_cloud, _archive("points"))
+    yield Sample("pairs_member", ".npz", data, read_pairs, _is_pairs, _archive("source"))
     np.save(folder / "a.npy", np.eye(4))
     data = (folder / "a.npy").read_bytes()
-    yield Sample("pose_member", ".npz", data, read_pose, _is_pose, "transformation")
-    yield Sample("truth_member", ".npz", data, lambda path: read_truth(path, 20), lambda truth: True, "transformation")
+    yield Sample("pose_member", ".npz", data, read_pose, _is_pose, _archive("transformation"))
+    yield Sample("truth_member", ".npz", data, _read_truth, lambda truth: True, _archive("transformation"))
+
+
+def _archive(name: str) -> Callable[[bytes], bytes]:
+    def pack(data: bytes) -> bytes:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(f"{name}.npy", data)
+            if name == "source":
+                with archive.open("target.npy", "w") as handle:
+                    np.save(handle, POINTS)
+        return buffer.getvalue()
+
+    return pack
+
+
+def _with_checksums(data: bytes) -> bytes:
+    """An E57 file whose pages of 1024 bytes end in the right CRC-32C."""
+    pages = [data[start : start + 1020] for start in range(0, len(data), 1024)]
+    return b"".join(page + _crc32c(page).to_bytes(4, "big") for page in pages)
+
+
+def _crc32c(data: bytes) -> int:
+    value = 0xFFFFFFFF
+    for byte in data:
+        value = CRC[(value ^ byte) & 255] ^ (value >> 8)
+    return value ^ 0xFFFFFFFF
+
+
+def _crc_entry(value: int) -> int:
+    for _ in range(8):
+        value = (value >> 1) ^ (0x82F63B78 if value & 1 else 0)
+    return value
+
+
+CRC = [_crc_entry(byte) for byte in range(256)]
+
+
+def _read_truth(path: Path) -> Any:
+    return read_truth(path, 20)
 
 
 def _is_cloud(points: Any) -> bool:

@@ -171,6 +171,31 @@ def test_laz_sizes_that_would_end_the_process(tmp_path, field):
         read_cloud(path)
 
 
+@pytest.mark.parametrize(
+    ("field", "message"), [("chunks", "40 points do not fit in 0"), ("compressor", "compressor 1")]
+)
+def test_laz_records_that_contradict_each_other(tmp_path, field, message):
+    path = formats.make(tmp_path, "laz_14", POINTS)
+    data = bytearray(path.read_bytes())
+    header, offset = struct.unpack_from("<HI", data, 94)
+    (table,) = struct.unpack_from("<q", data, offset)
+    if field == "chunks":
+        struct.pack_into("<I", data, table + 4, 0)
+    else:
+        data[header + 54] = 1
+    path.write_bytes(data)
+    with pytest.raises(FileFormatError, match=message):
+        read_cloud(path)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in formats.KINDS if kind not in ("obj", "xyz", "csv", "pts")])
+def test_more_memory_than_allowed_is_refused(tmp_path, kind):
+    path = formats.make(tmp_path, kind, POINTS)
+    with pytest.raises(FileFormatError, match=r"cloud\..*, and 900 are allowed.*max_bytes="):
+        read_cloud(path, max_bytes=900)
+    assert len(read_cloud(path, max_bytes=10_000)) == len(POINTS)
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("kind", formats.KINDS)
 def test_cut_and_flipped_files(tmp_path, kind):
