@@ -9,6 +9,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
+from tear3d.prove.bounds.data import Points
+from tear3d.prove.row.problem import RowProblem
 
 SLABS = 16
 """Large clouds without far points are ordered by slabs of y first, so that a t-range needs a stretch of them only."""
@@ -20,13 +22,9 @@ FAR_SHARE = 0.05
 
 @dataclass(frozen=True)
 class RowPoints:
-    """Columns are pairs, ordered by slab of y and along a space-filling curve of x, the `near` ones first."""
+    """Pairs ordered by slab of y and along a space-filling curve of x, the near ones first."""
 
-    points: NDArray[np.floating]
-    """Rows x1, x2, x3, y; with unequal thresholds or weights also ξ and w."""
-    near: int
-    """How many pairs have |x| ≤ extent."""
-    extent: float
+    all: Points
     radius: float
     """Root mean square of a tangent coordinate of x."""
     largest: float
@@ -34,10 +32,6 @@ class RowPoints:
     lowest: float
     highest: float
     """The range of y."""
-    xi: float
-    """The common ξ, or a typical one."""
-    eps: float
-    """Bound of the rounding error of b and of E together, per point."""
     total: float
     """Σ w ξ."""
     slabs: FloatArray
@@ -47,16 +41,12 @@ class RowPoints:
     def stretch(self, t0: float, t1: float) -> tuple[int, int]:
         """Start and length of the columns that hold all points with a saving for some shift in [t0, t1]."""
         if not self.slabs.size:
-            return 0, self.points.shape[1]
-        margin = (self.largest + self.xi) * (1.0 + 1e-6) + self.eps
+            return 0, self.all.count
+        margin = (self.largest + self.all.xi) * (1.0 + 1e-6) + self.all.eps
         first = int(np.searchsorted(self.slabs, t0 - margin))
         last = int(np.searchsorted(self.slabs, t1 + margin))
         start, end = self.slab_starts[first], self.slab_starts[min(last + 1, SLABS)]
         return int(start), int(end - start)
-
-    @property
-    def general(self) -> bool:
-        return len(self.points) == 6
 
 
 @njit(cache=True, nogil=True)
@@ -122,21 +112,9 @@ def _extent(source: FloatArray, centre: FloatArray, largest: float) -> float:
     return largest if largest <= 1.3 * central or central == 0.0 else central
 
 
-def pack_points(
-    source: FloatArray,
-    target: FloatArray,
-    xi: FloatArray,
-    w: FloatArray,
-    *,
-    centre: FloatArray,
-    direction: FloatArray,
-    offset: float,
-    double: bool = False,
-) -> RowPoints:
-    """Pack x = source − centre and y = direction·target − offset.
-
-    `xi` and `w` have one entry per pair, or one for all (then w is 1). Pairs that can save nothing are left out.
-    """
+def pack_points(problem: RowProblem, *, double: bool = False) -> RowPoints:
+    """Pack a row problem. Pairs that can save nothing are left out; a weight that all share must be 1."""
+    source, target, xi, w, centre, direction, offset, _ = problem
     dtype, unit = (np.float64, 2.0**-53) if double else (np.float32, 2.0**-24)
     numbers = np.empty(4)
     _measure(source, target, centre, direction, offset, numbers)
@@ -148,23 +126,28 @@ def pack_points(
     if alive >= SLAB_LIMIT and extent == largest and not general:
         sample = target[:: max(1, len(target) // 20000)] @ direction - offset
         slabs = np.quantile(sample, np.arange(1, SLABS) / SLABS)
-    points = np.empty((6 if general else 4, alive), dtype)
+    rows = np.empty((6 if general else 4, alive), dtype)
     starts = np.zeros(KEYS + 2, np.int64)
-    _pack(source, target, centre, direction, offset, xi, w, extent * (1.0 + 1e-12), slabs, starts, 2.0 * unit, points)
+    _pack(source, target, centre, direction, offset, xi, w, extent * (1.0 + 1e-12), slabs, starts, 2.0 * unit, rows)
     near = int(starts[KEYS - 1])
     positive = xi[xi > 0.0]
     # b: 8 roundings of |x| and 2 of |y|; p and q inside E and the linear term: 6 more of |x|; doubled.
     eps = 2.0 * unit * (14.0 * largest + 2.0 * max(abs(lowest), abs(highest)))
     return RowPoints(
-        points=points,
-        near=0 if general else near,
-        extent=extent * (1.0 + 1e-6),
+        all=Points(
+            rows=rows,
+            start=0,
+            count=alive,
+            near=0 if general else near,
+            extent=extent * (1.0 + 1e-6),
+            xi=float(np.median(positive)) if positive.size else 0.0,
+            eps=eps,
+            general=general,
+        ),
         radius=float(np.sqrt(2.0 / 3.0 * squares / len(source))),
         largest=largest,
         lowest=lowest,
         highest=highest,
-        xi=float(np.median(positive)) if positive.size else 0.0,
-        eps=eps,
         total=float(np.sum(xi * w)) if general else float(xi[0]) * len(source),
         slabs=slabs,
         slab_starts=np.concatenate([[0], starts[(1 << 12) - 1 : KEYS : 1 << 12]]),
