@@ -16,7 +16,7 @@ MAX_GRID_NODES = 3072
 MAX_LEVELS = 6
 """2⁶ groups a side, at most; one row of work space a level. Free choice, but see mathematics.md, section 5.4."""
 MIN_WINDOW_POINTS = 4096
-"""Fewer points are never worth a grid of groups. Measured: below this windows never won. Part of no bound."""
+"""Fewer points are not worth a grid of groups. Free choice, part of no bound."""
 GRID_LIMIT = 10_000_000
 """Entries of a grid of groups, at most (40 MB a thread). Free choice, part of no bound."""
 FIELDS = 5

@@ -29,14 +29,21 @@ from tear3d.prove.bounds.data import (
     P2,
     RIGHT,
     RIGHT_OFFSET,
-    W,
     X1,
     X2,
     X3,
     XI,
     Q,
+    W,
     Y,
 )
+
+SINGLE, DOUBLE = 6e-8, 1.2e-16
+"""The unit roundoffs 2⁻²⁴ and 2⁻⁵³, a little more: that covers the terms of second order."""
+REACH_FACTOR = 1.000001
+"""E is rounded up by this: five float32 roundings of it are 3·10⁻⁷ (mathematics.md, section 4.4)."""
+CROWD = 2.0**48
+"""If the squares of the numbers of points in all bins add up to less, no bin holds 2²⁴, up to where float32 counts."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -64,9 +71,8 @@ def project(rows, start, stop, cell, pad, block):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _kink(position, slope, last, second, start):
-    """Add slope·max(0, t − position) at the nodes 0..last (positions in node units) as second differences."""
+    """The slope changes at a position, in node units: before the first node, or as second differences at the nodes."""
     if position <= 0.0:
-        start[0] -= slope * position
         start[1] += slope
     elif position < last:
         k = int(position)
@@ -98,7 +104,8 @@ def wide_bound(points, cell, axis, work, out):
 
     Because ξ is a whole number of bins, the kinks of a point at b − ξ, b, b + ξ share one deposit that is shifted by
     ±m bins afterwards; the same for the kinks at b ± E. `hist` and `sides` are float32 so that they stay in the
-    cache; the offsets and tangents of a bin lose half an ulp per addition. Returns the rounding margin for all nodes.
+    cache. Returns the rounding margin for all nodes (mathematics.md, section 4.5), or -1 and no bound when a bin may
+    hold more points than float32 can count.
     """
     b, reach, p1, p2, q = work.block.b, work.block.reach, work.block.p1, work.block.p2, work.block.q
     hist, sides, blunt, second = work.hist, work.sides, work.blunt, work.shifted
@@ -122,7 +129,7 @@ def wide_bound(points, cell, axis, work, out):
         project(points.rows, origin + begin, origin + end, cell, eps + 0.5 * beta, work.block)
         for i in range(end - begin):
             u = (b[i] - t0) * inverse
-            e = reach[i] * (inverse * 1.000001)
+            e = reach[i] * (inverse * REACH_FACTOR)
             if abs(u - half) >= half + m + e:
                 continue
             active += 1
@@ -159,11 +166,13 @@ def wide_bound(points, cell, axis, work, out):
             left = blunt[j, LEFT] - np.float64(blunt[j, LEFT_OFFSET]) + l0
             right = blunt[j, RIGHT] - np.float64(blunt[j, RIGHT_OFFSET]) + r0
             l0, r0 = blunt[j, LEFT_OFFSET], blunt[j, RIGHT_OFFSET]
-            squares += blunt[j, LEFT] * blunt[j, LEFT] + blunt[j, RIGHT] * blunt[j, RIGHT]
-        squares += hist[j, COUNT] * hist[j, COUNT] + sides[j, COUNT] * sides[j, COUNT]
+            squares += np.float64(blunt[j, LEFT]) * blunt[j, LEFT] + np.float64(blunt[j, RIGHT]) * blunt[j, RIGHT]
+        squares += np.float64(hist[j, COUNT]) * hist[j, COUNT] + np.float64(sides[j, COUNT]) * sides[j, COUNT]
         second[j, 0] = smooth + left
         second[j, 1] = smooth + right
         second[j, 2] = 2.0 * weight + left + right
+    if squares >= CROWD:
+        return -1.0
     value, slope = 0.0, 0.0
     g0, g1, g2, g3 = 0.0, 0.0, 0.0, 0.0
     for k in range(-4 * m - 4, nodes):
@@ -177,37 +186,28 @@ def wide_bound(points, cell, axis, work, out):
         g1 += (np.float64(hist[up, P1]) + hist[down, P1]) - 2.0 * hist[j, P1]
         g2 += (np.float64(hist[up, P2]) + hist[down, P2]) - 2.0 * hist[j, P2]
         g3 += (np.float64(hist[up, Q]) + hist[down, Q]) - 2.0 * hist[j, Q]
-    # Half an ulp of a sum of up to n_bin terms, n_bin times: 8 kinks a point for the offsets (β ≤ ξ/4), 4 steps for the
-    # tangents, which move a point by less than ξ here.
-    # In float64, a slope is off by an ulp per bin at most, and a value by that per node.
-    return active * (eps + xi * 3e-16 * nodes + beta * 3e-16 * nodes * bins) + 6e-8 * squares * 6.0 * xi
+    return active * eps + 6.0 * SINGLE * squares * xi
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def narrow_bound(points, cell, axis, work, out):
     """Add the same bound for any β, ξ and weights; best for few nodes.
 
-    Points without a kink among the nodes only add to the start values. Returns the rounding margin for all nodes.
+    Points without a kink among the nodes only add to the start values. Returns the rounding margin for all nodes
+    (mathematics.md, section 4.6).
     """
     b, reach, p1, p2, q = work.block.b, work.block.reach, work.block.p1, work.block.p2, work.block.q
     second, steps = work.second, work.steps
     t0, beta, nodes = axis
-    rows, general, eps, xi, h1, h2, eta = (
-        points.rows,
-        points.general,
-        points.eps,
-        points.xi,
-        cell.h1,
-        cell.h2,
-        cell.eta,
-    )
+    rows, general, eps, xi = points.rows, points.general, points.eps, points.xi
+    h1, h2, eta = cell.h1, cell.h2, cell.eta
     last = nodes - 1.0
     half = 0.5 * last
     inverse = 1.0 / beta
     second[: nodes + 2] = 0.0
     steps[: nodes + 2] = 0.0
     start = np.zeros(6)
-    active = 0.0
+    active, active_weight, mass = 0, 0.0, 0.0
     x_i = xi * inverse
     w = 1.0
     origin, n = points.start, points.count
@@ -219,12 +219,15 @@ def narrow_bound(points, cell, axis, work, out):
                 x_i = rows[XI, origin + begin + i] * inverse
                 w = rows[W, origin + begin + i]
             u = (b[i] - t0) * inverse
-            e = reach[i] * (inverse * 1.000001)
+            e = reach[i] * (inverse * REACH_FACTOR)
             a = abs(u - half)
             if a >= half + x_i + e:
                 continue
-            active += w
+            active += 1
+            active_weight += w
+            mass += w * (x_i + e)
             if e >= x_i:
+                start[0] += w * min(x_i, max(0.0, x_i + e - abs(u)))
                 for side in (-1.0, 1.0):
                     _kink(u + side * (e + x_i), w, last, second, start)
                     _kink(u + side * e, -w, last, second, start)
@@ -238,6 +241,7 @@ def narrow_bound(points, cell, axis, work, out):
                     start[4] += s * p2[i]
                     start[5] += s * q[i]
             else:
+                start[0] += w * (max(0.0, x_i - abs(u)) + max(0.0, e - abs(abs(u) - x_i)))
                 for side in (-1.0, 1.0):
                     edge = u + side * x_i
                     _kink(edge - e, w, last, second, start)
@@ -256,5 +260,5 @@ def narrow_bound(points, cell, axis, work, out):
         out[k] += value * beta + h1 * abs(g1) + h2 * abs(g2) + eta * abs(g3) + 0.5 * beta * abs(g0)
         slope += second[k]
         value += slope
-    # A slope is off by an ulp per deposit or node at most, a value by that per node.
-    return active * (eps + xi * 3e-16 * (nodes + 16.0 * n) + beta * 3e-16 * nodes * (nodes + 16.0 * n))
+    rounding = (25.0 * active + 3.0 * nodes + 64.0) * mass + (168.0 * active + nodes + 64.0) * nodes * active_weight
+    return active_weight * eps + DOUBLE * beta * rounding

@@ -8,13 +8,13 @@ import numpy as np
 from numba import njit
 
 from tear3d.prove.bounds.data import FIELDS, GRID_LIMIT, MAX_LEVELS, MIN_WINDOW_POINTS
-from tear3d.prove.bounds.windows import window_reach
+from tear3d.prove.bounds.grid import window_reach
 
 NODES_PER_REACH = 3.0
-"""Measured: 2 to 4 take the same time within 5 %. Part of no bound."""
+"""Free choice, part of no bound."""
 POINT_COST, WINDOW_POINT_COST, NODE_COST, BIN_COST = 9.0, 4.5, 8.0, 4.0
-"""Measured, in nanoseconds and roughly: a point and a node of the first-order bound, a point and a bin of a group of the
-window bound. Guides for a choice and for the length of a slice, part of no bound."""
+"""Rough nanoseconds: a point in the first-order and the window bound, a node of the former, a bin of the latter. They
+guide a choice and the length of a slice, and are part of no bound."""
 
 
 class Plan(NamedTuple):

@@ -11,78 +11,12 @@ stands for.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from tear3d.prove.bounds.data import BLOCK, FIELDS, LANES, MAX_LEVELS, X1, X2, X3, Y
-
-
-class Grid(NamedTuple):
-    """How a cell is bounded by groups."""
-
-    levels: int
-    groups: int
-    """2^levels groups a side."""
-    widths: NDArray[np.int64]
-    """Half windows in bins per level: widths[l] for the step from level l to its children."""
-    sigma: float
-    """What the windows leave over, for the leaves."""
-    slack: int
-    """The sum of the half windows."""
-    inside: float
-    """The most that a point of a group deviates from its group."""
-    m: int
-    """Bins per ξ."""
-    e: int
-    """Bins per E."""
-    count: int
-    """Nodes of a leaf."""
-    stride: int
-    """Bins of a leaf; node k of the leaves is bin k + 3(m + e)."""
-    base: float
-    """Where bin 0 begins."""
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def window_plan(levels, h, extent, beta, widths):
-    """Fill in the half windows; returns the rest σ."""
-    sigma = 0.0
-    half = 0.5 * extent
-    for level in range(levels):
-        total = sigma + h * half
-        widths[level] = int(total / beta + 0.5)
-        sigma = max(0.0, total - widths[level] * beta)
-        half *= 0.5
-    return sigma
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def window_reach(levels, cell, extent, eps, beta):
-    """The reach E of a leaf, a whole number of bins."""
-    h = cell.h1 + cell.h2
-    sigma = window_plan(levels, h, extent, beta, np.zeros(MAX_LEVELS, np.int64))
-    return np.ceil((h * extent / 2**levels + cell.eta * extent + eps + sigma) / beta + 0.5) * beta
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _make_grid(points, cell, axis, levels, eps):
-    h, beta, extent = cell.h1 + cell.h2, axis.beta, points.extent
-    groups = 2**levels
-    widths = np.zeros(MAX_LEVELS, np.int64)
-    sigma = window_plan(levels, h, extent, beta, widths)
-    slack = 0
-    for level in range(levels):
-        slack += widths[level]
-    m = int(np.rint(points.xi / beta))
-    inside = h * extent / groups + cell.eta * extent + eps
-    e = int(np.ceil((inside + sigma + 0.5 * beta) / beta))
-    count = axis.count + 2 * slack
-    stride = count + 4 * (m + e)
-    base = axis.t0 - (slack + 3 * (m + e)) * beta
-    return Grid(levels, groups, widths, sigma, slack, inside, m, e, count, stride, base)
+from tear3d.prove.bounds.data import BLOCK, FIELDS, LANES, X1, X2, X3, Y
+from tear3d.prove.bounds.first_order import CROWD, DOUBLE, SINGLE
+from tear3d.prove.bounds.grid import make_grid
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -203,7 +137,9 @@ def _leaves(h, grid, cell, beta, row, work):
     # The linear term: the sums of sign·(1, p1, p2, q) step at b ± ξ and b.
     for field in range(4):
         source = number if field == 0 else h[(field + 1) * length : (field + 2) * length]
-        factor = 0.5 * beta + grid.sigma if field == 0 else cell.h1 if field == 1 else cell.h2 if field == 2 else cell.eta
+        factor = (
+            0.5 * beta + grid.sigma if field == 0 else cell.h1 if field == 1 else cell.h2 if field == 2 else cell.eta
+        )
         here, up, down = source[LANES * reach :], source[LANES * (reach + m) :], source[LANES * e :]
         for k in range(before):
             sums[k + LANES] = sums[k] + ((np.float64(up[k]) + down[k]) - 2.0 * here[k])
@@ -240,11 +176,11 @@ def window_bound(points, cell, axis, levels, work, out):
     """Add to out[k] an upper bound of the saving for all r of the cell and all t that node k stands for.
 
     All points lie within `extent` of the origin, have weight 1 and ξ = mβ; 2^levels groups a side. Returns the rounding
-    margin to be added to every node, or -1 when the work space is too small.
+    margin to be added to every node (mathematics.md, section 5.4), or -1 and no bound when the work space is too small
+    or a bin may hold more points than float32 can count.
     """
     n, beta, nodes = points.count, axis.beta, axis.count
-    eps = points.eps + 4e-7 * (abs(axis.t0) + nodes * beta)
-    grid = _make_grid(points, cell, axis, levels, eps)
+    grid = make_grid(points, cell, axis, levels)
     groups, widths, slack, count, stride = grid.groups, grid.widths, grid.slack, grid.count, grid.stride
     reach = grid.m + grid.e
     hist, rows = work.groups, work.levels
@@ -298,10 +234,11 @@ def window_bound(points, cell, axis, levels, work, out):
         for d in range(c, min(c + span, len(chunks))):
             total += chunks[d]
         most = max(most, total)
+    if squares >= CROWD:
+        return -1.0
     top = 0.0
     for k in range(nodes):
         top = max(top, rows[0, k])
         out[k] += rows[0, k]
-    # Rounding: eps per point in a band; float32 sums inside a bin (n² half ulps); float32 rows; float64 sums.
-    margin = eps * most + 6e-8 * squares * 8.0 * (beta + grid.inside) + 1e-6 * top
-    return margin + 1e-15 * n * stride * (points.xi + beta * stride)
+    margin = grid.eps * most + 8.0 * SINGLE * squares * (beta + grid.inside) + (3 * levels + 4) * SINGLE * top
+    return margin + 10.0 * DOUBLE * n * stride * (points.xi + beta * stride)

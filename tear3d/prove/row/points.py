@@ -13,11 +13,13 @@ from tear3d.prove.bounds.data import Points
 from tear3d.prove.row.problem import RowProblem
 
 SLABS = 16
-"""Large clouds without far points are ordered by slabs of y first, so that a t-range needs a stretch of them only."""
+"""Large clouds without far points are ordered by slabs of y first, so that a t-range needs a stretch of them only.
+Free choice, part of no bound."""
 SLAB_LIMIT = 400_000
+"""Fewer points are not worth slabs. Free choice, part of no bound."""
 KEYS = SLABS << 12
 FAR_SHARE = 0.05
-"""At most this share of the points may lie outside the grid of groups."""
+"""At most this share of the points may lie outside the grid of groups. Free choice, part of no bound."""
 
 
 @dataclass(frozen=True)
@@ -51,16 +53,18 @@ class RowPoints:
 
 @njit(cache=True, nogil=True)
 def _measure(source, target, centre, direction, offset, out):
-    """out = (Σ|x|², max |x|, min y, max y) for x = source − centre, y = direction·target − offset."""
-    out[0], out[1], out[2], out[3] = 0.0, 0.0, np.inf, -np.inf
+    """out = (Σ|x|², max |x|, min y, max y, max of |terms of y|), x = source − centre, y = direction·target − offset."""
+    out[0], out[1], out[2], out[3], out[4] = 0.0, 0.0, np.inf, -np.inf, 0.0
     for i in range(source.shape[0]):
         a0, a1, a2 = source[i, 0] - centre[0], source[i, 1] - centre[1], source[i, 2] - centre[2]
         square = a0 * a0 + a1 * a1 + a2 * a2
-        y = direction[0] * target[i, 0] + direction[1] * target[i, 1] + direction[2] * target[i, 2] - offset
+        y0, y1, y2 = direction[0] * target[i, 0], direction[1] * target[i, 1], direction[2] * target[i, 2]
+        y = y0 + y1 + y2 - offset
         out[0] += square
         out[1] = max(out[1], square)
         out[2] = min(out[2], y)
         out[3] = max(out[3], y)
+        out[4] = max(out[4], abs(y0) + abs(y1) + abs(y2))
     out[1] = np.sqrt(out[1])
 
 
@@ -113,14 +117,22 @@ def _extent(source: FloatArray, centre: FloatArray, largest: float) -> float:
 
 
 def pack_points(problem: RowProblem, *, double: bool = False) -> RowPoints:
-    """Pack a row problem. Pairs that can save nothing are left out; a weight that all share must be 1."""
+    """Pack a row problem, `double` in float64, else in float32 if that can hold its numbers.
+
+    Pairs that can save nothing are left out; a weight that all share must be 1.
+    """
     source, target, xi, w, centre, direction, offset, _ = problem
-    dtype, unit = (np.float64, 2.0**-53) if double else (np.float32, 2.0**-24)
-    numbers = np.empty(4)
-    _measure(source, target, centre, direction, offset, numbers)
-    squares, largest, lowest, highest = numbers.tolist()
     general = xi.size > 1 or w.size > 1
-    alive = int(np.count_nonzero(np.broadcast_to(xi * w, len(source)) > 0.0)) if general else len(source)
+    usable = np.broadcast_to(xi * w > 0.0, len(source)) if general else xi[:1] > 0.0
+    alive = int(np.count_nonzero(usable)) if general else len(source) * int(usable[0])
+    if not alive:
+        return _nothing(general, double)
+    numbers = np.empty(5)
+    _measure(source, target, centre, direction, offset, numbers)
+    squares, largest, lowest, highest, terms = numbers.tolist()
+    size = max(abs(lowest), abs(highest))
+    double = double or not _fits(np.array([max(largest, size)]), xi, w)
+    dtype, unit = (np.float64, 2.0**-53) if double else (np.float32, 2.0**-24)
     extent = _extent(source, centre, largest)
     slabs = np.empty(0)
     if alive >= SLAB_LIMIT and extent == largest and not general:
@@ -130,9 +142,10 @@ def pack_points(problem: RowProblem, *, double: bool = False) -> RowPoints:
     starts = np.zeros(KEYS + 2, np.int64)
     _pack(source, target, centre, direction, offset, xi, w, extent * (1.0 + 1e-12), slabs, starts, 2.0 * unit, rows)
     near = int(starts[KEYS - 1])
-    positive = xi[xi > 0.0]
-    # b: 8 roundings of |x| and 2 of |y|; p and q inside E and the linear term: 6 more of |x|; doubled.
-    eps = 2.0 * unit * (14.0 * largest + 2.0 * max(abs(lowest), abs(highest)))
+    # b, E, the linear term and t in the precision of the search; y before, and the place of ±ξ, in float64
+    # (mathematics.md, section 4.4).
+    eps = unit * (28.0 * largest + 4.0 * size)
+    eps += 2.0**-53 * (4.0 * terms + 4.0 * abs(offset) + 8.0 * float(xi.max()))
     return RowPoints(
         all=Points(
             rows=rows,
@@ -140,7 +153,7 @@ def pack_points(problem: RowProblem, *, double: bool = False) -> RowPoints:
             count=alive,
             near=0 if general else near,
             extent=extent * (1.0 + 1e-6),
-            xi=float(np.median(positive)) if positive.size else 0.0,
+            xi=float(np.median(xi[xi > 0.0])),
             eps=eps,
             general=general,
         ),
@@ -152,3 +165,14 @@ def pack_points(problem: RowProblem, *, double: bool = False) -> RowPoints:
         slabs=slabs,
         slab_starts=np.concatenate([[0], starts[(1 << 12) - 1 : KEYS : 1 << 12]]),
     )
+
+
+def _fits(*values: FloatArray) -> bool:
+    """Whether float32 holds all of them, but for zeros, without under- or overflow on the way."""
+    return all(np.all((part == 0.0) | ((part > 1e-30) & (part < 1e30))) for part in values)
+
+
+def _nothing(general: bool, double: bool) -> RowPoints:
+    rows = np.empty((6 if general else 4, 0), np.float64 if double else np.float32)
+    none = Points(rows, start=0, count=0, near=0, extent=0.0, xi=0.0, eps=0.0, general=general)
+    return RowPoints(none, 0.0, 0.0, 0.0, 0.0, 0.0, np.empty(0), np.zeros(1, np.int64))

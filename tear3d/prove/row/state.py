@@ -10,22 +10,22 @@ from numpy.typing import NDArray
 from tear3d.prove.bounds.data import BLOCK, MAX_NODES, Points, Work, make_work
 from tear3d.prove.driver import BOUND, CELL, PHASE
 
-FACE, LEVEL, I, J, LOW, HIGH, ABOVE = range(CELL, CELL + 7)
-"""Columns of a node after BOUND and PHASE: the cell (of arcs only LEVEL and I count), the range of t, and the bound that
-an evaluation gave to it or to a cell around it (infinity before the first)."""
+FACE, LEVEL, CELL_I, CELL_J, LOW, HIGH, ABOVE = range(CELL, CELL + 7)
+"""Columns of a node after BOUND and PHASE: the cell (for arcs, LEVEL and CELL_I), the range of t, and the bound that an
+evaluation gave to it or to a cell around it (infinity before the first)."""
 COLUMNS = CELL + 7
 SEGMENT = COLUMNS
 """On the stack of a subtree a node also says which segment holds the points that matter to it."""
 UNBOUNDED, BOUNDED = 0.0, 1.0
 """Phases: cells that are bounded alone, and cells whose subtrees are searched."""
 STACK = 768
-"""Nodes of a subtree at a time, at most. Measured: 150 are needed at the deepest level; one that finds no room is closed
-with the bound it has."""
+"""Nodes of a subtree at a time, at most: three a level, and one each time a range is halved. One that finds no room is
+closed with the bound it has."""
 SEGMENTS = 64
 """Copies of points inside each other, at most. Free choice, part of no bound."""
 TRACE = 256
 """Cells of a subtree that are recorded. Free choice, part of no bound."""
-SAVING, SLACK, CLOSED = range(3)
+SAVING, SLACK, CLOSED, HULL_LOW, HULL_HIGH, HULL_BOUND = range(6)
 """Entries of `Subtree.state`."""
 TOP, CELLS, TRACED = range(3)
 """Entries of `Subtree.count`."""
@@ -55,7 +55,8 @@ class Subtree(NamedTuple):
     stack: NDArray[np.float64]
     """Nodes, the next one last."""
     state: NDArray[np.float64]
-    """The best saving found, the slack for pruning, and the largest bound of what was closed."""
+    """The best saving found, the slack for pruning, the largest bound of what was closed; of a cell that is bounded
+    alone, the hull of the t that survive, and the largest bound there."""
     count: NDArray[np.int64]
     """Nodes on the stack, cells visited, cells recorded."""
     best: NDArray[np.float64]
@@ -81,8 +82,8 @@ class Space(NamedTuple):
 def make_subtree() -> Subtree:
     """Room for one subtree, used for one after the other."""
     return Subtree(
-        stack=np.zeros((STACK, COLUMNS + 1)),
-        state=np.zeros(3),
+        stack=np.zeros((STACK + 1, COLUMNS + 1)),
+        state=np.zeros(6),
         count=np.zeros(3, np.int64),
         best=np.zeros(4),
         trace=np.zeros((TRACE, 6)),

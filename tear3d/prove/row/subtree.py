@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from tear3d.prove.bounds.data import BLOCK, MAX_NODES, X1, X2, X3, XI, Axis, Points, W, Y
-from tear3d.prove.bounds.first_order import narrow_bound, project, wide_bound
+from tear3d.prove.bounds.first_order import REACH_FACTOR, narrow_bound, project, wide_bound
 from tear3d.prove.bounds.plan import plan_bound
 from tear3d.prove.bounds.windows import window_bound
 from tear3d.prove.domains.circle import arc_geometry
@@ -14,16 +14,19 @@ from tear3d.prove.domains.sphere import DEEPEST_LEVEL, cell_geometry
 from tear3d.prove.row.state import (
     ABOVE,
     BOUND,
-    BOUNDED,
+    CELL_I,
+    CELL_J,
     CELLS,
     CLOSED,
     COUNT,
     FACE,
     HIGH,
+    HULL_BOUND,
+    HULL_HIGH,
+    HULL_LOW,
     LEVEL,
     LOW,
     NEAR,
-    PHASE,
     SAVING,
     SEGMENT,
     SEGMENTS,
@@ -32,8 +35,6 @@ from tear3d.prove.row.state import (
     START,
     TOP,
     TRACED,
-    I,
-    J,
 )
 
 MIN_COPY = 64
@@ -42,9 +43,9 @@ NARROWER = 0.7
 """Points are copied again where the stretch they come from shrank by this. Free choice, part of no bound."""
 HOPELESS, HOPELESS_LEVEL = 6.0, 12
 """A cell, not too deep, whose bound is expected to miss the threshold by more than this factor is split without being
-bounded. Measured: 4 to 10 take the same time within 5 %. Part of no bound."""
+bounded. Free choices, part of no bound."""
 CELL_COST = 1000.0
-"""Rough cost of a node besides its bound, in the unit of `plan.py`."""
+"""Rough nanoseconds of a node besides its bound, to tell how long a slice lasts."""
 
 
 @njit(cache=True, nogil=True)
@@ -119,7 +120,7 @@ def copy_active(points, segment, cell, t0, t1, space):
             if begin + i == near:
                 kept_near = kept + np.int64(new)
             c0[new], c1[new], c2[new], c3[new] = x0[i], x1[i], x2[i], y[i]
-            new += np.uint64(abs(b[i] - middle) < half + xi + reach[i] * 1.000001)
+            new += np.uint64(abs(b[i] - middle) < half + (xi + reach[i]) * REACH_FACTOR)
         kept += np.int64(new)
     into = space.segments[segment + 1]
     into[START], into[COUNT], into[NEAR] = target, kept, kept if near == n else kept_near
@@ -139,10 +140,12 @@ def bound_cell(points, cell, axis, levels, work, values):
         rest = _part(points, done, n)
         m = int(np.round(points.xi / axis.beta))
         bins = nodes + 9 * m + 14
+        rounding = -1.0
         if not points.general and (nodes > 2 * m or bins < n) and bins <= work.hist.shape[0]:
-            margin += wide_bound(rest, cell, axis, work, values)
-        else:
-            margin += narrow_bound(rest, cell, axis, work, values)
+            rounding = wide_bound(rest, cell, axis, work, values)
+        if rounding < 0.0:
+            rounding = narrow_bound(rest, cell, axis, work, values)
+        margin += rounding
     for k in range(nodes):
         values[k] += margin
 
@@ -158,23 +161,23 @@ def _part(points, begin, end):
 @njit(cache=True, nogil=True)
 def node_geometry(node, setting):
     """The cell of a node."""
-    level, i = int(node[LEVEL]), int(node[I])
+    level, i = int(node[LEVEL]), int(node[CELL_I])
     if setting.circle:
         return arc_geometry(level, i, setting.basis)
-    return cell_geometry(int(node[FACE]), level, i, int(node[J]))
+    return cell_geometry(int(node[FACE]), level, i, int(node[CELL_J]))
 
 
 @njit(cache=True, nogil=True)
 def push_children(stack, top, circle):
     """Replace entry `top` of the stack by its quarters (halves of an arc); returns the new height."""
-    i, j = 2.0 * stack[top, I], 2.0 * stack[top, J]
+    i, j = 2.0 * stack[top, CELL_I], 2.0 * stack[top, CELL_J]
     stack[top, LEVEL] += 1.0
-    stack[top, I], stack[top, J] = i, j
+    stack[top, CELL_I], stack[top, CELL_J] = i, j
     children = 2 if circle else 4
     for k in range(1, children):
         stack[top + k] = stack[top]
-        stack[top + k, I] = i + (k if circle else k // 2)
-        stack[top + k, J] = j + (0 if circle else k % 2)
+        stack[top + k, CELL_I] = i + (k if circle else k // 2)
+        stack[top + k, CELL_J] = j + (0 if circle else k % 2)
     return top + children
 
 
@@ -192,7 +195,7 @@ def _note(subtree, cell, level, pruned):
 def search_subtree(points, setting, subtree, space, deep, budget, cell_limit):
     """Work off the stack until it is empty or `cell_limit` cells or about `budget` nanoseconds are spent.
 
-    Not `deep`: bound one cell and leave it on the stack, narrowed and with PHASE = BOUNDED, if it survives.
+    Not `deep`: bound the cells of the stack only and note the hull of the t that survive.
     """
     stack, state, count, values = subtree.stack, subtree.state, subtree.count, space.values
     xi, spent, cost = points.xi, 0, 0.0
@@ -208,7 +211,8 @@ def search_subtree(points, setting, subtree, space, deep, budget, cell_limit):
             continue
         cell = node_geometry(node, setting)
         reach = setting.radius * max(cell.h1, cell.h2)
-        if reach < 2.0 * points.eps or level >= DEEPEST_LEVEL or top + 4 > STACK:
+        if reach < 2.0 * points.eps or xi < points.eps or level >= DEEPEST_LEVEL or top + 4 > STACK:
+            # Beyond what this precision, or the work space, can tell apart.
             count[TOP] = top
             state[CLOSED] = max(state[CLOSED], bound)
             continue
@@ -252,11 +256,11 @@ def search_subtree(points, setting, subtree, space, deep, budget, cell_limit):
                 best[0], best[1], best[2], best[3] = cell.c[0], cell.c[1], cell.c[2], t
         t1 = t0 + (last + 1) * beta
         t0 = t0 + first * beta
-        node[LOW], node[HIGH], node[BOUND], node[ABOVE] = t0, t1, bound, bound
         if not deep:
-            node[PHASE] = BOUNDED
-            count[TOP] = top + 1
-            break
+            state[HULL_LOW], state[HULL_HIGH] = min(state[HULL_LOW], t0), max(state[HULL_HIGH], t1)
+            state[HULL_BOUND] = max(state[HULL_BOUND], bound)
+            continue
+        node[LOW], node[HIGH], node[BOUND], node[ABOVE] = t0, t1, bound, bound
         width = t1 - t0 + 2.0 * (xi + reach)
         narrower = part.count > MIN_COPY and width < NARROWER * space.widths[segment] and segment + 1 < SEGMENTS
         if narrower and copy_active(part, segment, cell, t0, t1, space):
