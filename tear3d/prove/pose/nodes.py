@@ -104,6 +104,6 @@ def describe(nodes: FloatArray, axis: FloatArray, fate: FloatArray | float = OPE
     turned = (1.0 - square)[:, None] * v + 2.0 * np.sum(c * v, axis=1)[:, None] * c + 2.0 * np.cross(c, v)
     length = np.sqrt(np.sum(half**2, axis=1) / (1.0 + square))
     angle = 2.0 * np.arctan(length / (1.0 - np.sum(half * np.abs(c), axis=1) / (1.0 + square)))
-    depth = np.round(-np.log2(np.min(high - low, axis=1, initial=2.0)))
+    depth = np.round(-np.log2(np.maximum(2.0**-60, np.min(high - low, axis=1, initial=2.0))))
     size = np.linalg.norm(turned, axis=1, keepdims=True)
     return np.column_stack([turned / size, angle, depth, np.broadcast_to(fate, len(nodes))])
