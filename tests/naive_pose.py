@@ -157,7 +157,6 @@ class Exact(NamedTuple):
         pairs = Pairs.of(x, y, xi, w)
         turn = exact_rotation(0, g)
         packed = pack(pairs, Pose.of([[float(v) for v in row] for row in turn], t))
-        assert packed is not None
         return cls(np.asarray(x, float), np.asarray(y, float), pairs, packed, turn)
 
     def saving(self, face, g, t):

@@ -52,15 +52,10 @@ class Packed:
         return Pose(rotation, t + self.shift - rotation @ self.mean)
 
 
-def pack(pairs: Pairs, pose: Pose) -> Packed | None:
-    """Pack the pairs that can save anything; None if there are none. The rotation must be nearly orthonormal."""
+def pack(pairs: Pairs, pose: Pose) -> Packed:
+    """Pack pairs around a pose with a nearly orthonormal rotation: at least one pair, all with w ξ > 0."""
     xi, w = (np.broadcast_to(values, len(pairs)) for values in (pairs.xi, pairs.w))
     x, y = pairs.x, pairs.y
-    usable = (xi > 0.0) & (w > 0.0)
-    if not usable.all():
-        x, y, xi, w = x[usable], y[usable], xi[usable], w[usable]
-    if len(x) == 0:
-        return None
     mean = x.mean(axis=0)
     shift = pose.translation + pose.rotation @ mean
     turned = np.ascontiguousarray(pose.rotation @ (x - mean).T)

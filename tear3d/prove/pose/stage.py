@@ -27,9 +27,9 @@ BATCH = 64
 TURN = 4_000
 """Boxes searched together, and after how many visits a subtree is broken up, so that no thread is left alone with a
 large one. All free choices, part of no bound, as are ..."""
-VOTE_SLICE = 250_000
+VOTE_SLICE = 100_000
 GRID_COST = 4_000
-"""... how many visits of pairs there are between two looks at the clock: 0.1 to 0.3 µs each in votes, whose grids cost
+"""... how many visits of pairs there are between two looks at the clock: 0.1 to 0.8 µs each in votes, whose grids cost
 as much as so many pairs, ..."""
 BOX_SLICE = 1_000_000
 """... and 15 to 30 ns each in boxes."""
@@ -37,7 +37,8 @@ PRUNE = 0.999
 """Share of the allowed gap used for pruning; the rest covers the rounding of comparisons and of savings, which is below
 10⁻³ of the gap for gaps above N·10⁻¹²."""
 STARTS = 32
-"""Pairs whose exact fit is tried as a translation of the incumbent (free choice)."""
+SAMPLE = 200_000
+"""Pairs whose exact fit is tried as a translation of the incumbent, on at most so many pairs (free choices)."""
 
 
 class WholePose:
@@ -59,19 +60,23 @@ class WholePose:
     def __init__(self, pairs: Pairs, loss: Loss, pose: Pose) -> None:
         if loss.code != TEAR:
             raise ValueError(f"loss is {loss.name}: the whole pose can be searched for tear only")
-        self.pairs, self.loss = pairs, loss
         self.total = pairs.total(loss)
+        usable = np.broadcast_to((pairs.xi > 0.0) & (pairs.w > 0.0), len(pairs))
+        self.pairs = pairs if usable.all() else pairs.take(np.flatnonzero(usable))
+        """Those that can save anything."""
+        self.loss = loss
         self._first = pose, self._start(pose)
-        self.packed: Packed | None = pack(pairs, self._first[1][1])
+        self.packed: Packed | None = pack(self.pairs, self._first[1][1]) if len(self.pairs) else None
 
     def start(self, pose: Pose) -> tuple[float, Pose]:
         """The pose with an orthonormal rotation, its translation one that fits some pair if that saves more."""
         return self._first[1] if pose is self._first[0] else self._start(pose)
 
     def _start(self, pose: Pose) -> tuple[float, Pose]:
-        pairs, pose = self.pairs.take(self.pairs.sample), pose.orthonormal()
-        usable = np.flatnonzero(np.broadcast_to((pairs.xi > 0.0) & (pairs.w > 0.0), len(pairs)))
-        some = usable[np.linspace(0, len(usable) - 1, min(len(usable), STARTS)).astype(np.int64)]
+        pose = pose.orthonormal()
+        step = -(-len(self.pairs) // SAMPLE)
+        pairs = self.pairs if step <= 1 else self.pairs.take(np.arange(0, len(self.pairs), step))
+        some = np.linspace(0, len(pairs) - 1, min(len(pairs), STARTS)).astype(np.int64)
         fits = [Pose(pose.rotation, t) for t in pairs.y[some] - pairs.x[some] @ pose.rotation.T]
         best = max([pose, *fits], key=lambda fit: full_saving(pairs, fit, self.loss))
         found = [(full_saving(self.pairs, choice, self.loss), choice) for choice in (pose, best)]

@@ -15,7 +15,7 @@ from tear3d.prove.pose.subtree import make_scratch
 from tests import naive
 from tests.naive_pose import Exact
 
-KINDS = ["plain", "ties", "duplicates", "all", "none", "three", "far", "tiny", "huge", "bounds", "weights"]
+KINDS = ["plain", "ties", "duplicates", "all", "none", "three", "far", "tiny", "huge", "bounds", "weights", "lopsided"]
 
 
 def mixed_pairs(rng, n=60, unequal=False):
@@ -44,6 +44,9 @@ def odd_pairs(rng, kind):
     y[agree:] = 2.0 * rng.normal(size=(n - agree, 3))
     xi = np.full(n, 0.2) if kind != "bounds" else 0.5 * 10.0 ** rng.uniform(-4, 0, n)
     w = np.ones(n) if kind != "weights" else 10.0 ** rng.uniform(-3, 3, n)
+    if kind == "lopsided":  # a small source whose partners are all over the place: y is what rounding is relative to
+        x, y, xi = 1e-5 * x, rng.normal(size=3) + 1e-5 * (y - x) + 1e-5 * x, 1e-4 * xi * 10.0 ** -rng.integers(0, 4, n)
+        y[agree:] = rng.normal(size=(n - agree, 3))
     scale = {"tiny": 1e-6, "huge": 1e6}.get(kind, 1.0)
     offset = 1e6 * rng.normal(size=(2, 3)) if kind == "far" else np.zeros((2, 3))
     return scale * x + offset[0], scale * y + offset[1], scale * xi, w
