@@ -122,7 +122,7 @@ def fractions(array):
 
 
 def exact_rotation(face, g):
-    """The rotation of chart point g, exactly rational: ((1 − g·g) I + 2 g gᵀ + 2 [g]×) / (1 + g·g), after half a turn."""
+    """The rotation of chart point g, exactly: ((1 − g·g) I + 2 g gᵀ + 2 [g]×) / (1 + g·g), after half a turn."""
     g = [Fraction(value) if isinstance(value, (int, Fraction)) else Fraction(float(value)) for value in g]
     square = sum(value * value for value in g)
     cross = [[0, -g[2], g[1]], [g[2], 0, -g[0]], [-g[1], g[0], 0]]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tear3d.problem.arrays import FloatArray
 from tear3d.prove.bounds.votes import vote
 from tear3d.prove.domains.rotations import FACES, cell_frame
-from tear3d.prove.driver import BOUND, CELL, OPEN, PHASE
+from tear3d.prove.driver import BOUND, CELL, OPEN
 
 FACE = CELL
 LOW = CELL + 1
@@ -30,7 +30,7 @@ EVEN = 0.5
 
 
 def roots(low: FloatArray, high: FloatArray, bound: float) -> FloatArray:
-    """All rotations in 4·3³ cells, with translations from low to high; the incumbent is in the middle of one of them."""
+    """All rotations in 4·3³ cells, with translations from low to high; the incumbent is in the middle of one."""
     sides = [(-1.0, -1.0 / 3.0), (-1.0 / 3.0, 1.0 / 3.0), (1.0 / 3.0, 1.0)]
     cells = [np.array(cell).T for cell in product(sides, repeat=3)]
     return np.array([[bound, VOTES, face, *g[0], *low, *g[1], *high] for face in range(FACES) for g in cells])

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
 from tear3d.prove.bounds.slopes import Shifts, slope_bound
-from tear3d.prove.bounds.votes import VOXELS, Booth, Points
+from tear3d.prove.bounds.votes import Points
+from tear3d.prove.bounds.voxels import VOXELS, Booth
 from tear3d.prove.domains.rotations import UP, cell_frame
 from tear3d.prove.driver import BOUND
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW, NODE
@@ -27,7 +28,7 @@ AGAIN = 0.5
 KEEP_WHOLE = 0.17
 """... how far from the incumbent, in widths, a box that holds it is cut, ..."""
 BASE = 0.1
-"""... and how much the plain size of a side counts, against what it costs the bound now, when one is chosen to halve."""
+"""... and how much the plain size of a side counts, against what it costs the bound now, when one is halved."""
 SMALLEST = 1e-9
 """Boxes whose largest side moves points by less than this share of the noise bound are not split: what they can save
 differs by less than the gap anyone asks for, and float64 has digits left (free choice, their bounds are kept)."""

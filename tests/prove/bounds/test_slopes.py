@@ -108,7 +108,7 @@ def test_just_beyond_a_cut_the_affine_bound_is_low_exactly(seed):
     low, high = node[LOW : LOW + 6], node[HIGH : HIGH + 6]
     low[:], high[:] = centre - half, centre + half
     middle, reach = 0.5 * (low + high), 0.5 * (high - low) * (1.0 + 1e-13) + 1e-300
-    # The kernel's half sides hold up to the rounding of the middle, which is part of eps: here it is put into the bound.
+    # The half sides hold up to the rounding of the middle, which is part of eps; here it is put into the bound.
     slopes = rng.normal(size=6) / half * 10.0 ** rng.uniform(-3, 0, 6)
     bound = (1.0 + float(np.abs(slopes) @ (reach + 2.0**-53 * np.abs(middle)))) * (1.0 + 1e-15)
     threshold = bound - rng.uniform(0.0, 1.0) * float(np.abs(slopes) @ reach)

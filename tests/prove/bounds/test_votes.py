@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
-from tear3d.prove.bounds.votes import COARSE, MAX_SIDE, VOXELS, _grid
+from tear3d.prove.bounds.votes import COARSE
+from tear3d.prove.bounds.voxels import MAX_SIDE, VOXELS, make_grid
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW, VOTES
 from tear3d.prove.pose.points import pack
 from tests import naive
@@ -30,7 +31,7 @@ def first_grid(packed, node):
     """The grid that the kernel starts with."""
     frame = frame_of(node)
     side = COARSE * (packed.votes.xi + 1.3 * max(frame.half) * frame.axes[0] * packed.votes.radius)
-    return _grid(tuple(node[LOW + 3 : LOW + 6].tolist()), tuple(node[HIGH + 3 : HIGH + 6].tolist()), side)
+    return make_grid(tuple(node[LOW + 3 : LOW + 6].tolist()), tuple(node[HIGH + 3 : HIGH + 6].tolist()), side)
 
 
 @given(seeds, st.sampled_from(KINDS))
@@ -59,7 +60,7 @@ def test_votes_are_counted_as_by_hand(seed, kind):
 def test_grids_have_no_more_voxels_than_allowed(seed):
     rng = np.random.default_rng(seed)
     low, width = rng.normal(size=3), 10.0 ** rng.uniform(-9, 3, 3) * rng.choice([0.0, 1.0], 3, p=[0.1, 0.9])
-    grid = _grid(tuple(low.tolist()), tuple((low + width).tolist()), 10.0 ** rng.uniform(-6, 1))
+    grid = make_grid(tuple(low.tolist()), tuple((low + width).tolist()), 10.0 ** rng.uniform(-6, 1))
     shape = np.array(grid.shape)
     assert np.prod(shape + 1) <= VOXELS
     assert np.all((shape >= 1) & (shape <= MAX_SIDE))

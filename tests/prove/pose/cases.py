@@ -106,7 +106,7 @@ def frame_of(node):
     return cell_frame(int(node[FACE]), g_low, g_high)
 
 
-def affine_of(packed, node, toward=np.zeros(6)):
+def affine_of(packed, node, toward=(0.0,) * 6):
     """The slope bound of a node, the half sides that go with it, and the points that matter."""
     low, high = node[LOW + 3 : LOW + 6], node[HIGH + 3 : HIGH + 6]
     half = 0.5 * (high - low) * (1.0 + 1e-13) + 1e-300
