@@ -50,7 +50,7 @@ class Descent:
         at = self._measure(pose, tick)
         while at.near and not self.converged and self.iterations < _ITERATIONS:
             for _ in range(_TRIES):
-                change = np.linalg.solve(at.H + damping * np.eye(6), -at.b)
+                change: FloatArray = np.linalg.solve(at.H + damping * np.eye(6), -at.b).astype(np.float64)
                 moved = _moved(pose, change)
                 if self.pairing.error(moved) <= at.error:
                     damping /= _FACTOR

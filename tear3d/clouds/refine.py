@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,10 +99,8 @@ def refine_icp(
         raise InputError(f"max_distance is {max_distance}: expected a positive length")
     job = _Job(clouds, start, method, threads, max_distance, voxel_size)
     with ctrl_c_cancels(limits), Steps(limits)("refine") as tick:
-        try:
+        with suppress(StoppedError):
             job.run(tick)
-        except StoppedError:
-            pass
         return job.result()
 
 

@@ -10,7 +10,7 @@ from tear3d.errors import StoppedError
 from tear3d.problem.limits import Limits
 
 Tick = Callable[[float], object]
-"""Told the fraction of a step that is done, ten times a second or so, in the caller's thread; raises to stop the step."""
+"""Told the fraction of a step that is done, ten times a second or so, in the caller's thread; raises to stop it."""
 
 
 def part_of(tick: Tick | None, low: float, high: float) -> Tick | None:
