@@ -56,11 +56,22 @@ class Limits:
     started: float = field(default_factory=time.perf_counter)
     cells: int = 0
     cancelled: bool = False
+    laps: dict[str, float] = field(default_factory=dict)
+    """Seconds spent in each step."""
     _last_report: float = -1.0
 
     @property
     def seconds(self) -> float:
         return time.perf_counter() - self.started
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        """Add the time that the block takes to a step's."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.laps[name] = self.laps.get(name, 0.0) + time.perf_counter() - began
 
     def cancel(self) -> None:
         self.cancelled = True
