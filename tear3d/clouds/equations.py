@@ -1,8 +1,8 @@
 """The normal equations of ICP: pair every point with the nearest one, and linearise the distances around a pose.
 
 A pair counts as ½ rᵀ M r with r = y − R x − t. M is the identity for points (Besl, McKay 1992), n nᵀ with the normal n
-of y for planes (Chen, Medioni 1991), and the inverse of C_y + R C_x Rᵀ for GICP (Segal, Haehnel, Thrun 2009), where C is
-1 within a point's surface and 10⁻³ across it. The pose is varied as R ← exp(ω) R, t ← t + v.
+of y for planes (Chen, Medioni 1991), and the inverse of C_y + R C_x Rᵀ for GICP (Segal, Haehnel, Thrun 2009), where C
+is 1 within a point's surface and 10⁻³ across it. The pose is varied as R ← exp(ω) R, t ← t + v.
 """
 
 from __future__ import annotations

@@ -12,12 +12,11 @@ from numpy.typing import ArrayLike
 
 from tear3d.clouds.descent import Descent, Measured
 from tear3d.clouds.equations import METHODS, Method, Pairing, Surface
-from tear3d.clouds.inputs import CloudLike
 from tear3d.errors import InputError, StoppedError
 from tear3d.features.normals import estimate_normals
 from tear3d.features.steps import Steps, Tick
 from tear3d.features.voxel import check_voxel_size, choose_voxel_size, voxel_downsample
-from tear3d.problem.arrays import FloatArray, as_points
+from tear3d.problem.arrays import FloatArray, Points, as_points
 from tear3d.problem.limits import Limits, ctrl_c_cancels
 
 _NEIGHBOURS = 20
@@ -56,8 +55,8 @@ _ARRAYS = ("transformation",)
 
 
 def refine_icp(
-    source: CloudLike,
-    target: CloudLike,
+    source: Points,
+    target: Points,
     T: ArrayLike,
     *,
     method: Method = "gicp",

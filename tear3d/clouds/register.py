@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tear3d import api
+from tear3d.api import solve
 from tear3d.clouds.describe import Description, Descriptor, Keypoints
 from tear3d.clouds.equations import METHODS, Method
-from tear3d.clouds.inputs import CloudLike, as_cloud
 from tear3d.clouds.refine import RefineResult, refine_icp
 from tear3d.clouds.result import CloudResult
 from tear3d.errors import InputError
 from tear3d.features.matching import check_match_options, match
 from tear3d.features.steps import Steps
 from tear3d.features.voxel import check_voxel_size, choose_voxel_size, voxel_downsample
-from tear3d.problem.arrays import FloatArray
-from tear3d.problem.limits import Limits, Progress, ProgressCallback, ctrl_c_cancels
-from tear3d.problem.validation import Options, check_options
+from tear3d.problem.arrays import FloatArray, Points, as_points
+from tear3d.problem.limits import Limits, ProgressCallback, ctrl_c_cancels
+from tear3d.problem.options import Options, as_number
+from tear3d.problem.pairs import Pairs
 from tear3d.result import Result
 
 __all__ = ["CloudResult", "register_clouds"]
@@ -42,8 +42,8 @@ Matcher = Callable[..., NDArray[np.int64]]
 
 
 def register_clouds(
-    source: CloudLike,
-    target: CloudLike,
+    source: Points,
+    target: Points,
     *,
     voxel_size: float | None = None,
     noise_bound: float | None = None,
@@ -106,13 +106,13 @@ def register_clouds(
     limits = Limits(checked.time_limit, checked.node_limit, checked.progress, started=started)
     if voxel_size is not None:
         check_voxel_size(voxel_size)
-    if noise_bound is not None and not (np.isfinite(noise_bound) and noise_bound > 0.0):
+    if noise_bound is not None and not 0.0 < as_number(noise_bound, "noise_bound") < math.inf:
         raise InputError(f"noise_bound is {noise_bound}: expected a positive number in the unit of the points")
     check_match_options(ratio, top_k)
     if refine is not None and refine not in METHODS:
         raise InputError(f"refine is {refine!r}: expected 'gicp', 'icp', 'plane' or None")
     job = _Job(
-        clouds=(as_cloud(source, "source"), as_cloud(target, "target")),
+        clouds=(_cloud(source, "source"), _cloud(target, "target")),
         description=Description(descriptor, keypoints, threads),
         matcher=partial(match, ratio=ratio, top_k=top_k, mutual=mutual, threads=threads),
         refine=refine,
@@ -207,29 +207,24 @@ def _less_time(limits: Limits, share: float) -> Iterator[None]:
         limits.time_limit = whole
 
 
+def _cloud(obj: Points, name: str) -> FloatArray:
+    points = as_points(obj, name)
+    if len(points) < 3:
+        raise InputError(f"{name} has {len(points)} points: expected a cloud of at least 3")
+    return points
+
+
 def _checked_options(options: dict[str, Any]) -> Options:
     """The options of the search, or an error before any work."""
-    known = inspect.signature(api.register).parameters
-    usual = {name: known[name].default for name in known if name not in _PER_MATCH}
-    unknown = next((name for name in options if name not in usual), None)
-    if unknown is not None:
-        raise TypeError(f"register_clouds() got an unexpected keyword argument {unknown!r}")
-    return check_options(**(usual | options))
-
-
-_PER_MATCH = ("source", "target", "noise_bound", "weights")
+    known = {field.name for field in fields(Options)}
+    for name in options:
+        if name not in known:
+            raise TypeError(f"register_clouds() got an unexpected keyword argument {name!r}")
+    return Options.of(**options)
 
 
 def _register_matches(
     source: FloatArray, target: FloatArray, noise_bound: float, options: Options, limits: Limits
 ) -> Result:
-    """The search for the pose of the matches; it returns the best so far when the limits are over."""
-
-    def told(report: Progress) -> object:
-        if limits.progress is not None and limits.progress(report) is False:
-            limits.cancel()
-        return not limits.cancelled
-
-    left = None if limits.time_limit is None else max(0.0, limits.time_limit - limits.seconds)
-    chosen = vars(options) | {"time_limit": 0.0 if limits.cancelled else left, "progress": told}
-    return api.register(source, target, noise_bound=noise_bound, **chosen)
+    """The search for the pose of the matches; the best so far when the limits are over."""
+    return solve(Pairs.of(source, target, noise_bound, None), options, limits)
