@@ -134,7 +134,7 @@ def align(
             found.to_dict(),
             title=f"{source.name} onto {target.name}",
             noise_bound=found.noise_bound,
-            refined=None if found.refinement is None else found.transformation,
+            refined=None if found.refinement is None or found.refinement.iterations == 0 else found.transformation,
             source_cloud=clouds[0],
             target_cloud=clouds[1],
         )

@@ -14,12 +14,14 @@ from tear3d.clouds.descent import Descent, Measured
 from tear3d.clouds.equations import METHODS, Method, Pairing, Surface
 from tear3d.errors import InputError, StoppedError
 from tear3d.features.normals import estimate_normals
-from tear3d.features.steps import Steps, Tick
+from tear3d.features.steps import Steps, Tick, part_of
 from tear3d.features.voxel import check_voxel_size, choose_voxel_size, voxel_downsample
 from tear3d.problem.arrays import FloatArray, Points, as_points
 from tear3d.problem.limits import Limits, ctrl_c_cancels
 
 _NEIGHBOURS = 20
+# What the preparation counts for in the progress that is shown.
+_PREPARED = 0.3
 # Fewer points than this have no surface.
 _FEWEST = 5
 # A result with a smaller share of the start's fitness has lost its way.
@@ -126,16 +128,17 @@ class _Job:
         moving, fixed = (voxel_downsample(cloud, size, tick=tick) for cloud in self.clouds)
         # The tolerances and the damping have a scale: coordinates are centred, and in voxels.
         centres = moving.mean(axis=0), fixed.mean(axis=0)
-        from_surface = self._surface((moving - centres[0]) / size, self.method == "gicp", tick)
-        to_surface = self._surface((fixed - centres[1]) / size, self.method != "icp", tick)
-        reach = self.max_distance / size
-        pairing = Pairing(from_surface, to_surface, self.method, reach, self.threads, tick)
+        half_way, ready = part_of(tick, 0.0, 0.5 * _PREPARED), part_of(tick, 0.5 * _PREPARED, _PREPARED)
+        from_surface = self._surface((moving - centres[0]) / size, self.method == "gicp", half_way)
+        to_surface = self._surface((fixed - centres[1]) / size, self.method != "icp", ready)
+        reach, iterate = self.max_distance / size, part_of(tick, _PREPARED, 1.0)
+        pairing = Pairing(from_surface, to_surface, self.method, reach, self.threads, iterate)
         self.centres, self.descent = centres, Descent(pairing)
         local = self.start.copy()
         local[:3, 3] = (self.start[:3, :3] @ centres[0] + self.start[:3, 3] - centres[1]) / size
-        self.descent.run(local, tick)
+        self.descent.run(local, iterate)
 
-    def _surface(self, points: FloatArray, oriented: bool, tick: Tick) -> Surface:
+    def _surface(self, points: FloatArray, oriented: bool, tick: Tick | None) -> Surface:
         if oriented and len(points) >= _FEWEST:
             return Surface(points, estimate_normals(points, max_nn=_NEIGHBOURS, threads=self.threads, tick=tick))
         return Surface(points, np.zeros_like(points))

@@ -12,7 +12,7 @@ from tear3d.problem.arrays import FloatArray
 
 Neighbours = tuple[NDArray[np.int32], NDArray[np.float32]]
 
-_MOST_NEIGHBOURS = 100_000
+_MOST_NEIGHBOURS = 50_000
 """Of a chunk: found and processed in some hundredths of a second."""
 
 
