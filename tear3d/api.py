@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from tear3d.find.search import find_poses
 from tear3d.judge.chance import SIGNIFICANT, Chance
 from tear3d.judge.verdict import Evidence, verdict
 from tear3d.problem.arrays import Numbers, Points
-from tear3d.problem.limits import Limits, ProgressCallback, ctrl_c_cancels
+from tear3d.problem.limits import Limits, ProgressCallback, Stop, ctrl_c_cancels
 from tear3d.problem.losses import LossName
 from tear3d.problem.objective import Scored, inlier_mask, residuals
 from tear3d.problem.options import BoundsName, Certify, Options
@@ -126,30 +127,45 @@ def solve(pairs: Pairs, options: Options, limits: Limits) -> Result:
         best, attempts = prove_pose(pairs, best, options, limits)
     elif options.certify and limits.exceeded() is None:
         best, attempts = prove_rows(pairs, best, options, limits, chance, SIGNIFICANT)
-    ended = limits.exceeded()
+    done = found.ended_by in ("hits", "exhausted")
     with limits.timed("packaging"):
-        mask = inlier_mask(pairs, best.pose)
-        unit = pairs.frame.saving_unit(options.the_loss)
-        known = Evidence(
-            level=chance(best.pose),
-            num_inliers=int(np.count_nonzero(mask)),
-            certify=options.certify,
-            certificate=Certificate(tuple(attempt.scaled(unit) for attempt in attempts)),
-            ended=ended,
-            candidates_done=found.ended_by in ("hits", "exhausted"),
-        )
-        status, message = verdict(known)
-        inside = residuals(pairs.take(np.flatnonzero(mask)), best.pose)
-        result = Result(
-            transformation=pairs.frame.outside(best.pose).matrix,
-            inlier_mask=pairs.mask(mask),
-            inlier_rmse=pairs.frame.unit * float(np.sqrt(np.mean(inside**2))) if mask.any() else float("nan"),
-            objective=unit * (pairs.total(options.the_loss) - best.saving),
-            status=status,
-            message=message,
-            certificate=known.certificate,
-            significance=known.level,
-            seconds=limits.laps,
-            settings=options.to_dict() | {"noise_bound": pairs.given_bound, "pairs": pairs.num_given},
-        )
-    return result
+        return _package(pairs, best, attempts, options, Ending(limits.exceeded(), done, limits.laps), chance)
+
+
+class Ending(NamedTuple):
+    """How a call came to its end."""
+
+    ended: Stop | None
+    candidates_done: bool
+    seconds: dict[str, float]
+
+
+def _package(
+    pairs: Pairs, best: Scored, attempts: tuple[Attempt, ...], options: Options, ending: Ending, chance: Chance
+) -> Result:
+    """Everything about the best pose, in the coordinates and units that were given."""
+    frame, loss = pairs.frame, options.the_loss
+    unit = frame.saving_unit(loss)
+    mask = inlier_mask(pairs, best.pose)
+    inside = residuals(pairs.take(np.flatnonzero(mask)), best.pose)
+    known = Evidence(
+        level=chance(best.pose),
+        num_inliers=len(inside),
+        certify=options.certify,
+        certificate=Certificate(tuple(attempt.scaled(unit) for attempt in attempts)),
+        ended=ending.ended,
+        candidates_done=ending.candidates_done,
+    )
+    status, message = verdict(known)
+    return Result(
+        transformation=frame.outside(best.pose).matrix,
+        inlier_mask=pairs.mask(mask),
+        inlier_rmse=frame.unit * float(np.sqrt(np.mean(inside**2))) if len(inside) else float("nan"),
+        objective=unit * (pairs.total(loss) - best.saving),
+        status=status,
+        message=message,
+        certificate=known.certificate,
+        significance=known.level,
+        seconds=ending.seconds,
+        settings=options.to_dict() | {"noise_bound": pairs.given_bound, "pairs": pairs.num_given},
+    )

@@ -128,8 +128,9 @@ def stage_sentence(stage: StageCertificate) -> str:
 
 def verdict(result: Result) -> Verdict:
     """The headline of the report."""
+    inliers, pairs = result.num_inliers, result.num_pairs
     agree = (
-        f"{count(result.num_inliers)} of {count(result.num_pairs)} pairs ({share(result.num_inliers, result.num_pairs)}) "
+        f"{count(inliers)} of {count(pairs)} pairs ({share(inliers, pairs)}) "
         "agree with this pose within their noise bound."
     )
     proof = certificate_sentence(result.certificate)
