@@ -45,11 +45,12 @@ class Descent:
     def iterations(self) -> int:
         return max(0, len(self.reached) - 1)
 
-    def run(self, start: FloatArray, tick: Tick | None = None) -> None:
+    def run(self, start: FloatArray, tick: Tick) -> None:
         damping, pose = _DAMPING, start
         at = self._measure(pose, tick)
         while at.near and not self.converged and self.iterations < _ITERATIONS:
             for _ in range(_TRIES):
+                tick(self._done)
                 change: FloatArray = np.linalg.solve(at.H + damping * np.eye(6), -at.b).astype(np.float64)
                 moved = _moved(pose, change)
                 if self.pairing.error(moved) <= at.error:
@@ -62,9 +63,12 @@ class Descent:
             turn, shift = np.linalg.norm(change[:3]), np.linalg.norm(change[3:])
             self.converged = bool(turn <= _ROTATION_EPSILON and shift <= _TRANSLATION_EPSILON)
 
-    def _measure(self, pose: FloatArray, tick: Tick | None) -> Equations:
-        done = len(self.reached) / (_ITERATIONS + 1)
-        at = self.pairing.linearise(pose, part_of(tick, done, done + 1.0 / (_ITERATIONS + 1)))
+    @property
+    def _done(self) -> float:
+        return len(self.reached) / (_ITERATIONS + 1)
+
+    def _measure(self, pose: FloatArray, tick: Tick) -> Equations:
+        at = self.pairing.linearise(pose, part_of(tick, self._done, self._done + 1.0 / (_ITERATIONS + 1)))
         self.reached.append(Measured.of(pose, at, len(self.pairing)))
         return at
 

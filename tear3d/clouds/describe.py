@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.clouds.open3d import fpfh_open3d
-from tear3d.errors import InputError
+from tear3d.errors import InputError, MissingExtraError
 from tear3d.features.fpfh import fpfh
 from tear3d.features.iss import iss_keypoints
 from tear3d.features.normals import estimate_normals
@@ -42,6 +43,8 @@ class Description:
             raise InputError(
                 f"descriptor is {self.descriptor!r}: expected 'fpfh', 'fpfh-open3d' or a function of points"
             )
+        if self.descriptor == "fpfh-open3d" and find_spec("open3d") is None:
+            raise MissingExtraError("open3d", "open3d", "FPFH by Open3D")
 
     def of(self, points: FloatArray, voxel_size: float, tick: Tick) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """The rows of `points` to match and their descriptors."""
@@ -61,7 +64,7 @@ class Description:
             rows = np.intersect1d(rows, found, assume_unique=True)
         return rows, features[rows]
 
-    def _features(self, points: FloatArray, voxel_size: float, tick: Tick | None) -> NDArray[Any]:
+    def _features(self, points: FloatArray, voxel_size: float, tick: Tick) -> NDArray[Any]:
         if callable(self.descriptor):
             # In the caller's thread, where the function expects to be.
             features = np.asarray(self.descriptor(points, voxel_size))

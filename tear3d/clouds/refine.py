@@ -138,7 +138,7 @@ class _Job:
         local[:3, 3] = (self.start[:3, :3] @ centres[0] + self.start[:3, 3] - centres[1]) / size
         self.descent.run(local, iterate)
 
-    def _surface(self, points: FloatArray, oriented: bool, tick: Tick | None) -> Surface:
+    def _surface(self, points: FloatArray, oriented: bool, tick: Tick) -> Surface:
         if oriented and len(points) >= _FEWEST:
             return Surface(points, estimate_normals(points, max_nn=_NEIGHBOURS, threads=self.threads, tick=tick))
         return Surface(points, np.zeros_like(points))

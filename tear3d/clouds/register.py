@@ -70,7 +70,7 @@ def register_clouds(
         How far matched points may be apart; 1.5 voxels by default.
     descriptor : {"fpfh", "fpfh-open3d"} or callable
         The built-in FPFH, the same by Open3D (extra `open3d`), or your own:
-        `descriptor(points, voxel_size)` returns one descriptor per row. Your own is never stopped in the middle.
+        `descriptor(points, voxel_size)` returns one descriptor per row. Only the built-in one stops in the middle.
     keypoints : {"iss"}, optional
         Match only these points instead of all.
     ratio, top_k, mutual

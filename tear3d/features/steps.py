@@ -5,12 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import overload
 
 from tear3d.errors import StoppedError
 from tear3d.problem.limits import Limits
 
 Tick = Callable[[float], object]
 """Told the fraction of a step that is done, ten times a second or so, in the caller's thread; raises to stop it."""
+
+
+@overload
+def part_of(tick: Tick, low: float, high: float) -> Tick: ...
+
+
+@overload
+def part_of(tick: None, low: float, high: float) -> None: ...
 
 
 def part_of(tick: Tick | None, low: float, high: float) -> Tick | None:
