@@ -30,7 +30,7 @@ _KEPT = 0.9
 
 @dataclass(frozen=True, eq=False)
 class RefineResult:
-    """A refined pose and how well the clouds agree under it."""
+    """A refined pose and how well the clouds agree under it. Compares by identity; the array is read-only."""
 
     transformation: FloatArray
     """4×4, target ← source."""
@@ -44,8 +44,12 @@ class RefineResult:
     converged: bool
     """False when stopped, when the iterations ran out, or when the start was better and has been kept."""
     iterations: int
+    """Steps taken from the start."""
     max_distance: float
     voxel_size: float
+
+    def __post_init__(self) -> None:
+        self.transformation.setflags(write=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON: None instead of NaN."""

@@ -15,7 +15,7 @@ from tear3d.result import Result
 
 @dataclass(frozen=True, eq=False)
 class CloudResult:
-    """The pose between two clouds and everything it came from. Equal to itself only, as arrays have no single truth."""
+    """The pose between two clouds and everything it came from. Compares by identity; the arrays are read-only."""
 
     result: Result
     """The registration of the matches: its pose, certificate and status."""
@@ -30,6 +30,10 @@ class CloudResult:
     voxel_size: float
     noise_bound: float
     seconds: dict[str, float]
+
+    def __post_init__(self) -> None:
+        for array in (self.transformation, self.pairs, self.source_points, self.target_points):
+            array.setflags(write=False)
 
     @property
     def success(self) -> bool:

@@ -198,6 +198,15 @@ def test_results_are_equal_to_themselves_only_and_can_be_keys(solver):
     assert len({one, two, one.refinement, two.refinement}) == 4
 
 
+def test_results_cannot_be_changed_and_the_clouds_stay_as_they_were(solver):
+    source, target = halves()
+    found = register_clouds(source, target, voxel_size=0.15)
+    for array in (found.transformation, found.pairs, found.source_points, found.refinement.transformation):
+        assert not array.flags.writeable
+    assert source.flags.writeable
+    assert target.flags.writeable
+
+
 def test_the_whole_way_on_parts_of_a_surface():
     source, target = halves()
     found = register_clouds(source, target, threads=1)
