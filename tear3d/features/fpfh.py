@@ -59,7 +59,7 @@ def fpfh(
     if len(points) < 2:
         return out
     tree = tree_of(points, tick)
-    spfh = np.zeros_like(out)
+    spfh = np.zeros(out.shape, dtype=np.float32)  # zeros_like would write them all
     keep = len(points) * min(max_nn, len(points)) * 8 <= _KEEP_BYTES
     kept: dict[int, Neighbours] = {}
 

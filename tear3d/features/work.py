@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from itertools import islice
 from typing import TypeVar
 
 from tear3d.features.steps import Tick
@@ -46,8 +48,12 @@ def in_chunks(
         return
     with ThreadPoolExecutor(workers) as pool:
         try:
-            for (start, stop), future in zip(ranges, [pool.submit(work, *each) for each in ranges], strict=True):
-                _watch(future, tick, start / count)
+            # Few wait at a time: to hand out thousands at once, against threads that work, takes seconds.
+            waiting: deque[Future[object]] = deque()
+            ahead = iter(ranges)
+            for start, stop in ranges:
+                waiting.extend(pool.submit(work, *each) for each in islice(ahead, 3 * workers - len(waiting)))
+                _watch(waiting.popleft(), tick, start / count)
                 if tick is not None:
                     tick(stop / count)
         except BaseException:
