@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from tear3d.problem.losses import TEAR
+from tear3d.prove.bounds.data import Axis, make_work
 from tear3d.prove.bounds.ranges import cell_ranges
 from tear3d.prove.bounds.sweep import max_saving
 from tear3d.prove.domains.sphere import cell_geometry, cell_vertices
 from tear3d.prove.row.points import RowPoints, pack_points
-from tear3d.prove.row.state import Setting, make_scratch
+from tear3d.prove.row.problem import RowProblem
 from tear3d.prove.row.subtree import bound_cell
 from tear3d.synthetic import make_problem
 from tests import naive
@@ -70,17 +71,13 @@ class _Row:
         # The face opposite to the largest part of the true row, in the middle of it.
         face = 2 * int(np.argmax(np.abs(r))) + int(r[np.argmax(np.abs(r))] > 0.0)
         self.address = (face, level, 2**level // 2, 2**level // 2)
-        self.geometry = np.empty(12)
-        cell_geometry(*self.address, self.geometry)
+        self.cell = cell_geometry(*self.address)
 
     def packed(self, n: int) -> RowPoints:
         target = np.zeros((n, 3))
         target[:, 0] = self.y[:n]
-        axis = np.array([1.0, 0.0, 0.0])
-        one = np.ones(1)
-        return pack_points(
-            self.x[:n], target, one * self.xi, one, centre=np.zeros(3), direction=axis, offset=0.0, double=n < 10_000
-        )
+        axis, xi, one = np.array([1.0, 0.0, 0.0]), np.array([self.xi]), np.ones(1)
+        return pack_points(RowProblem(self.x[:n], target, xi, one, np.zeros(3), axis, 0.0), double=n < 10_000)
 
     def sweep(self, n: int) -> Callable[[], float]:
         x, y = np.ascontiguousarray(self.x[:n]), self.y[:n]
@@ -96,19 +93,16 @@ class _Row:
     def sharp(self, n: int, levels: int) -> tuple[Callable[[], float], int, float]:
         """The bound by windows with 2^levels groups a side, or first order for 0; how many nodes, and the first."""
         row = self.packed(n)
-        setting = Setting(
-            xi=row.xi, eps=row.eps, radius=row.radius, extent=row.extent, background=1.0, slack=0.0,
-            general=row.general, circle=False, basis=np.zeros((2, 3)),
-        )  # fmt: skip
-        beta = row.xi / BINS
+        beta = self.xi / BINS
         reach = float(np.quantile(np.abs(self.y), 0.99)) + row.largest
         nodes = min(int(2 * reach / beta) + 1, MOST_NODES)
         first = -0.5 * (nodes - 1) * beta
-        scratch = make_scratch(row.points, row.near, 1)._replace(groups=np.zeros(GRID, np.float32))
+        work = make_work(row.all.rows.dtype, 0)._replace(groups=np.zeros(GRID, np.float32))
+        axis, values = Axis(first, beta, nodes), np.empty(nodes)
 
         def bound() -> float:
-            bound_cell(row.points, 0, self.geometry, first, beta, nodes, levels, setting, scratch)
-            return float(scratch.values[:nodes].max())
+            bound_cell(row.all, self.cell, axis, levels, work, values)
+            return float(values.max())
 
         return bound, nodes, first
 
@@ -156,7 +150,7 @@ def _twin_sweep(row: _Row, n: int) -> float:
 
 def _twin_first(row: _Row, n: int, nodes: int, first: float) -> float:
     beta = row.xi / BINS
-    args = (row.x[:n], row.y[:n], np.full(n, row.xi), np.ones(n), row.geometry)
+    args = (row.x[:n], row.y[:n], np.full(n, row.xi), np.ones(n), row.cell)
     started = time.perf_counter()
     for k in range(nodes):
         naive.first_order_bound(*args, first + k * beta, 0.5 * beta)

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-# ---------------------------------------------------------------- bounds.losses, bounds.sweep
+# ---------------------------------------------------------------- problem.losses, bounds.sweep
 
 
 def saving_of(distance, xi, loss):
@@ -46,7 +46,7 @@ def max_saving(lo, hi, xi, w, loss):
     return max((interval_saving(lo, hi, xi, w, t, loss), t) for t in candidates)
 
 
-# ---------------------------------------------------------------- search.sphere, search.circle
+# ---------------------------------------------------------------- domains.sphere, domains.circle
 
 
 def rectangle_directions(a1, a2, b1, b2, n):
@@ -82,7 +82,7 @@ def ranges(x, directions):
     return products.min(axis=1), products.max(axis=1)
 
 
-# ---------------------------------------------------------------- search.rows
+# ---------------------------------------------------------------- row
 
 
 def row_saving(x, y, xi, w, r, t, loss):
@@ -126,25 +126,64 @@ def best_row(x, y, xi, w, loss, directions, project=lambda r: r, seed=0):
 # ---------------------------------------------------------------- bounds.first_order
 
 
-def first_order_bound(x, y, xi, w, geometry, t, half):
-    """Section 2 of the bounds at one node t that stands for all shifts within `half` of it, point by point."""
-    c, e1, e2, (h1, h2, theta) = geometry[0:3], geometry[3:6], geometry[6:9], geometry[9:12]
-    kappa, eta = 0.5 * (1.0 + math.cos(theta)), 0.5 * (1.0 - math.cos(theta))
+def first_order_bound(x, y, xi, w, cell, t, half):
+    """The bound at one node t that stands for all shifts within `half` of it, point by point."""
+    c, e1, e2 = np.array(cell.c), np.array(cell.e1), np.array(cell.e2)
     total, turn = 0.0, np.zeros(4)
     for xi_, w_, x_, y_ in zip(xi, w, x, y, strict=True):
         q, p1, p2 = float(c @ x_), float(e1 @ x_), float(e2 @ x_)
-        z = y_ - kappa * q - t
-        reach = h1 * abs(p1) + h2 * abs(p2) + eta * abs(q) + half
+        z = y_ - cell.kappa0 * q - t
+        reach = cell.h1 * abs(p1) + cell.h2 * abs(p2) + cell.eta * abs(q) + half
         if reach >= xi_:
             total += w_ * min(xi_, max(0.0, xi_ + reach - abs(z)))
             continue
         total += w_ * (max(0.0, xi_ - abs(z)) + max(0.0, reach - abs(abs(z) - xi_)))
         if abs(z) < xi_:
             turn += w_ * math.copysign(1.0, z) * np.array([1.0, p1, p2, q])
-    return total + float(np.abs(turn) @ np.array([half, h1, h2, eta]))
+    return total + float(np.abs(turn) @ np.array([half, cell.h1, cell.h2, cell.eta]))
 
 
-# ---------------------------------------------------------------- search.full
+# ---------------------------------------------------------------- bounds.windows
+
+
+def window_bound(x, y, xi, cell, levels, extent, inside, t, beta):
+    """The bound at one node t: 2^levels groups a side, each at the node that suits it, from the top down.
+
+    `inside` is how far a point may deviate from its group; ξ is common and all weights are 1.
+    """
+    p = np.column_stack([x @ np.array(cell.e1), x @ np.array(cell.e2)])
+    h, q, b = np.array([cell.h1, cell.h2]), x @ np.array(cell.c), y - cell.kappa0 * (x @ np.array(cell.c))
+
+    def leaf(index, centre, node, rest):
+        z = b[index] - node
+        reach = math.ceil((inside + rest + 0.5 * beta) / beta) * beta
+        own = np.maximum(0.0, xi - np.abs(z))
+        own += np.maximum(0.0, reach - np.abs(z - xi)) + np.maximum(0.0, reach - np.abs(z + xi))
+        sign = np.where(np.abs(z) < xi, np.sign(z), 0.0)
+        turn = h @ np.abs(sign @ (p[index] - centre)) + cell.eta * abs(sign @ q[index])
+        return float(own.sum() + turn + (0.5 * beta + rest) * abs(sign.sum()))
+
+    def group(index, centre, half, level, node, rest):
+        if not len(index):
+            return 0.0
+        if level == levels:
+            return leaf(index, centre, node, rest)
+        shift = rest + float(h.sum()) * 0.5 * half
+        width = int(shift / beta + 0.5)
+        total = 0.0
+        for right in (False, True):
+            for up in (False, True):
+                own = index[((p[index, 0] >= centre[0]) == right) & ((p[index, 1] >= centre[1]) == up)]
+                middle = centre + 0.5 * half * np.array([1.0 if right else -1.0, 1.0 if up else -1.0])
+                left = max(0.0, shift - width * beta)
+                places = node + beta * np.arange(-width, width + 1)
+                total += max(group(own, middle, 0.5 * half, level + 1, place, left) for place in places)
+        return total
+
+    return group(np.arange(len(y)), np.zeros(2), extent, 0, t, 0.0)
+
+
+# ---------------------------------------------------------------- pose
 
 
 def chart_rotation(face, g):

@@ -68,23 +68,23 @@ class _Moves:
 
 
 def _moves(p: RowProblem, cell: CubeCell) -> _Moves:
-    c, e1, e2, h1, h2, theta = cell_frame(cell.vertices)
-    q = p.x @ c
-    kappa, eta = 0.5 * (1 + np.cos(theta)), 0.5 * (1 - np.cos(theta))
-    return _Moves(p.y - kappa * q, np.stack([p.x @ e1, p.x @ e2]), q, np.array([h1, h2]), float(eta))
+    frame = cell_frame(cell.vertices)
+    q = p.x @ np.array(frame.c)
+    tangents = np.stack([p.x @ np.array(frame.e1), p.x @ np.array(frame.e2)])
+    return _Moves(p.y - frame.kappa0 * q, tangents, q, np.array([frame.h1, frame.h2]), frame.eta)
 
 
 def point_bound(p: RowProblem, cell: CubeCell, shifts: Array) -> Array:
-    """Section 1: every pair may use the direction it likes best."""
+    """Every pair alone: each may use the direction it likes best."""
     m = _moves(p, cell)
     reach = m.h @ np.abs(m.p) + m.eta * np.abs(m.q)
     return np.array([np.clip(p.xi + reach - np.abs(m.b - t), 0.0, p.xi).sum() for t in shifts])
 
 
 def first_order_bound(p: RowProblem, cell: CubeCell, shifts: Array) -> Array:
-    """Section 2: one slope for all, and a surcharge for pairs that may cross the kink at ξ.
+    """First order: one slope for all, and a surcharge for pairs that may cross the kink at ξ.
 
-    A pair that can move by ξ or more is bounded as in section 1.
+    A pair that can move by ξ or more is bounded alone.
     """
     m = _moves(p, cell)
     reach = m.h @ np.abs(m.p) + m.eta * np.abs(m.q)
@@ -101,7 +101,7 @@ def first_order_bound(p: RowProblem, cell: CubeCell, shifts: Array) -> Array:
 
 
 def window_bound(p: RowProblem, cell: CubeCell, shifts: Array, levels: int = 4) -> Array:
-    """Section 3: 2^levels × 2^levels groups; a group moves as one, and sliding maxima bound where to."""
+    """Windows: 2^levels × 2^levels groups; a group moves as one, and sliding maxima bound where to."""
     m = _moves(p, cell)
     beta = float(shifts[1] - shifts[0])
     extent = float(np.abs(m.p).max()) * (1 + 1e-9)

@@ -76,10 +76,11 @@ def test_neighbours_share_their_vertices_exactly_also_across_faces():
 def test_geometry_holds_in_the_whole_cell(face, level, data):
     side = st.integers(0, 2**level - 1)
     i, j = data.draw(side), data.draw(side)
-    out = np.empty(12)
-    cell_geometry(face, level, i, j, out)
-    c, e1, e2, h1, h2, theta = cell_frame(cell_vertices(face, level, i, j))
-    np.testing.assert_array_equal(out, np.concatenate([c, e1, e2, [h1, h2, theta]]))
+    cell = cell_geometry(face, level, i, j)
+    assert cell == cell_frame(cell_vertices(face, level, i, j))
+    c, e1, e2, h1, h2, theta, kappa0, eta = cell
+    assert kappa0 + eta == pytest.approx(1.0, abs=1e-15)
+    assert kappa0 - eta == pytest.approx(math.cos(theta), abs=1e-15)
     np.testing.assert_allclose(c, cell_centre(face, level, i, j), atol=1e-15)
     frame = np.array([c, e1, e2])
     np.testing.assert_allclose(frame @ frame.T, np.eye(3), atol=1e-15)
