@@ -27,8 +27,9 @@ Six = tuple[float, float, float, float, float, float]
 
 ROOT_3 = 1.7320508075688774
 ROUNDING = 2.0**-51
-"""Rounding of the sums: ROUNDING·(points + MORE)·Σ w (ξ + Q), 4 units of 2⁻⁵³ a point where 3 occur (section 8.5)."""
 MORE = 16
+"""Rounding of the sums: at most ROUNDING·(points + MORE)·Σ w (ξ + Q), that is 4 units of 2⁻⁵³ a point and 64 more where
+1 and 32 occur (section 8.5)."""
 
 
 class Shifts(NamedTuple):

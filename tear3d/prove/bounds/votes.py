@@ -22,6 +22,8 @@ from tear3d.prove.domains.rotations import Triple
 
 COARSE = 0.5
 """Side of a voxel of the first grid, as a share of half the side of a typical box; halved from grid to grid."""
+TYPICAL = 1.3
+"""Half the side of a typical box: ξ and so many times what the longest side of the cell moves a typical point."""
 ROUNDS = 4
 """The number of grids, ..."""
 SHRUNK = 0.5
@@ -147,7 +149,7 @@ def vote(points, votes, frame, low, high, threshold, eps, booth):
     Tally
     """
     h = max(frame.half[0], frame.half[1], frame.half[2]) * frame.axes[0]
-    side = COARSE * (votes.xi + 1.3 * h * votes.radius)
+    side = COARSE * (votes.xi + TYPICAL * h * votes.radius)
     count = _boxes(points, votes.ballots, frame, low, high, eps, booth)
     most_votes = int(np.floor(threshold / votes.unit))
     bound, cut = np.inf, 0.0

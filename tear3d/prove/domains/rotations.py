@@ -28,8 +28,8 @@ UP = 1.0 + 1e-13
 """Covers relative rounding: 900 units of 2⁻⁵³ where at most 20 occur (mathematics.md, section 6.4)."""
 HALF_UP = 1e-16
 """Covers the rounding of the centre of a box of g, at most 2⁻⁵⁴ since |a + b| ≤ 2 (section 6.4)."""
-REMAINDER_UP = 2e-15
-"""Covers the absolute rounding of the remainder and of the angle, at most 9 units of 2⁻⁵³ (section 6.4)."""
+REMAINDER_UP = 1e-15
+"""Covers the absolute rounding of the remainder and of 1 − μ: 9 units of 2⁻⁵³ where at most 6 occur (section 6.4)."""
 TILTED = 0.9
 """Cells with |ε| up to this or more get a remainder that holds for any two rotations; those of a search do not."""
 ANYTHING = 6.0

@@ -86,7 +86,7 @@ class Scratch(NamedTuple):
 
 
 def make_scratch(n: int) -> Scratch:
-    """Work space for n points."""
+    """Work space for n points, with room for copies of half as many again and a few (free choice)."""
     room = n + n // 2 + 1024
     segments = np.zeros((SEGMENTS, 2), np.int64)
     segments[0, 1] = n

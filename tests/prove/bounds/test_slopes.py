@@ -107,22 +107,21 @@ def test_just_beyond_a_cut_the_affine_bound_is_low_exactly(seed):
     node = np.zeros(NODE)
     low, high = node[LOW : LOW + 6], node[HIGH : HIGH + 6]
     low[:], high[:] = centre - half, centre + half
-    middle, reach = 0.5 * (low + high), 0.5 * (high - low) * (1.0 + 1e-13) + 1e-300
-    # The half sides hold up to the rounding of the middle, which is part of eps; here it is put into the bound.
+    middle, reach = fractions(0.5 * (low + high)), 0.5 * (high - low) * (1.0 + 1e-13) + 1e-300
     slopes = rng.normal(size=6) / half * 10.0 ** rng.uniform(-3, 0, 6)
-    bound = (1.0 + float(np.abs(slopes) @ (reach + 2.0**-53 * np.abs(middle)))) * (1.0 + 1e-15)
+    old, best = (low.copy(), high.copy()), fractions(np.where(slopes > 0.0, high, low))
+
+    def affine(pose):
+        return 1 + sum(a * (b - c) for a, b, c in zip(fractions(slopes), pose, middle, strict=True))
+
+    bound = np.nextafter(float(affine(best)), np.inf)
     threshold = bound - rng.uniform(0.0, 1.0) * float(np.abs(slopes) @ reach)
-    old = low.copy(), high.copy()
     shrink(node, reach, tuple(slopes.tolist()), bound, threshold)
-    best = np.where(slopes > 0.0, old[1], old[0])
     for j in range(6):
-        for edge, was, way in ((low[j], old[0][j], -np.inf), (high[j], old[1][j], np.inf)):
+        for edge, was, way in ((low[j], old[0][j], -1), (high[j], old[1][j], 1)):
             if edge != was:
-                pose = best.copy()
-                pose[j] = np.nextafter(edge, way)
-                offset = [a - b for a, b in zip(fractions(pose), fractions(middle), strict=True)]
-                value = 1 + sum(a * b for a, b in zip(fractions(slopes), offset, strict=True))
-                assert value <= Fraction(float(threshold))
+                beyond = [*best[:j], Fraction(float(edge)) + way * Fraction(1, 2**200), *best[j + 1 :]]
+                assert affine(beyond) <= Fraction(float(threshold))
 
 
 def test_slopes_are_sharp_to_second_order():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
-from tear3d.prove.bounds.votes import COARSE
+from tear3d.prove.bounds.votes import COARSE, TYPICAL
 from tear3d.prove.bounds.voxels import MAX_SIDE, VOXELS, make_grid
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW, VOTES
 from tear3d.prove.pose.points import pack
@@ -30,7 +30,7 @@ def packed_of(x, y, xi, w=None):
 def first_grid(packed, node):
     """The grid that the kernel starts with."""
     frame = frame_of(node)
-    side = COARSE * (packed.votes.xi + 1.3 * max(frame.half) * frame.axes[0] * packed.votes.radius)
+    side = COARSE * (packed.votes.xi + TYPICAL * max(frame.half) * frame.axes[0] * packed.votes.radius)
     return make_grid(tuple(node[LOW + 3 : LOW + 6].tolist()), tuple(node[HIGH + 3 : HIGH + 6].tolist()), side)
 
 
