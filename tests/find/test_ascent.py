@@ -66,7 +66,7 @@ def test_weights_and_bounds_per_pair_decide():
     problem = make_problem(300, 0.0, seed=7)
     target = problem.target.copy()
     target[:200] += [0.08, 0.0, 0.0]  # two shifts in reach of each other: the heavier one wins
-    start = Pose.of(problem.rotation, problem.translation + [0.04, 0.0, 0.0])
+    start = Pose.of(problem.rotation, problem.translation + np.array([0.04, 0.0, 0.0]))
     towards = []
     for heavy in (slice(0, 200), slice(200, 300)):
         w = np.full(300, 0.1)

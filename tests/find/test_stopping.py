@@ -116,9 +116,7 @@ def test_ctrl_c_returns_what_was_found():
 def test_threads_change_nothing_and_seeds_are_honoured():
     p = make_problem(4000, 0.995, seed=14)
     pairs = pairs_of(p)
-    first, second, third = (
-        find(pairs, threads=threads, seed=seed) for threads, seed in ((1, 0), (3, 0), (1, 1))
-    )
+    first, second, third = (find(pairs, threads=threads, seed=seed) for threads, seed in ((1, 0), (3, 0), (1, 1)))
     np.testing.assert_array_equal(first.pose.row, second.pose.row)
     assert (first.saving, first.pivots) == (second.saving, second.pivots)
     assert not np.array_equal(first.pose.row, third.pose.row)
