@@ -73,6 +73,28 @@ def test_noise_bounds_per_pair():
     assert is_right(find(pairs), pairs, p)
 
 
+@pytest.mark.parametrize("bound", [1e6, 1e40, 1e149])
+@pytest.mark.parametrize("one", [True, False])
+@pytest.mark.filterwarnings("error")
+def test_absurd_noise_bounds_are_survived_in_silence(bound, one):
+    p = make_problem(500, 0.5, seed=29)
+    xi = np.full(500, p.noise_bound if one else bound)
+    xi[np.flatnonzero(~p.inlier_mask)[0]] = bound
+    pairs = Pairs.of(p.source, p.target, xi)
+    found = find(pairs)
+    np.testing.assert_allclose(found.pose.rotation @ found.pose.rotation.T, np.eye(3), atol=1e-9)
+    if bound == 1e6 and one:
+        assert is_right(found, pairs, p)
+
+
+@pytest.mark.xfail(strict=True, reason="pairs without a noise bound are drawn as often as the others")
+def test_pairs_that_cannot_agree_do_not_crowd_out_those_that_can():
+    p = make_problem(40_000, 0.6, seed=30)
+    xi = np.zeros(40_000)
+    xi[np.flatnonzero(p.inlier_mask)[:6]] = p.noise_bound
+    assert find(Pairs.of(p.source, p.target, xi), time_limit=1.0).num_inliers == 6
+
+
 def test_noise_bounds_of_a_billionth_of_the_size():
     """Float32 cannot tell lengths apart there."""
     rng = np.random.default_rng(26)
