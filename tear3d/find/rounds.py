@@ -28,7 +28,9 @@ PARTS = 4
 BITE = 32
 """... and searched in bites of so many pivots, between which a part looks at the clock."""
 FINE = 1e-4
-"""Noise bounds below this share of the cloud's size need lengths in float64: float32 resolves 10⁻⁷ of it."""
+"""Noise bounds below this share of the cloud's size need lengths in float64: float32 resolves 10⁻⁷ of it, ..."""
+COARSE = 1e8
+"""... and so do larger coordinates: their fourth powers exceed float32."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,9 @@ def plan(n: int) -> Iterator[Round]:
 
 def sample_rows(pairs: Pairs, size: int) -> NDArray[np.floating]:
     """The first `size` pairs as the kernel wants them; padding is far from everything."""
-    dtype = np.float32 if pairs.typical_bound >= FINE else np.float64
+    largest = max(float(np.abs(pairs.x).max()), float(np.abs(pairs.y).max()))
+    single = pairs.typical_bound >= FINE and max(largest, float(pairs.xi.max())) <= COARSE
+    dtype = np.float32 if single else np.float64
     rows = np.empty((7, -(-size // 8) * 8), dtype=dtype)
     rows[:3], rows[3:6], rows[6] = 1e8, -1e9, 1e-6
     rows[:3, :size], rows[3:6, :size] = pairs.x[:size].T, pairs.y[:size].T

@@ -20,7 +20,7 @@ from tear3d.errors import InputError
 from tear3d.problem.arrays import FloatArray, Numbers, Points, as_numbers, as_points
 from tear3d.problem.losses import Loss
 from tear3d.problem.pose import Pose
-from tear3d.problem.sizes import Crowd, check_noise_bound, check_spread, set_aside
+from tear3d.problem.sizes import Crowd, Given, check_digits, check_noise_bound, check_spread, set_aside
 
 COPY_LIMIT = 200_000
 """More pairs than this are not copied to be centred, ... (memory; free choice)"""
@@ -108,7 +108,10 @@ class Pairs:
         for crowd, name in zip(crowds, ("source", "target"), strict=True):
             check_spread(crowd, name)
         check_noise_bound(xi, crowds)
-        return _framed(Block(slice(0, len(x)), x, y, xi, w), weight, set_aside(x, y, xi, crowds))
+        given = Given(x, y, xi, usable)
+        far = set_aside(given, crowds)
+        check_digits(given, crowds, far)
+        return _framed(Block(slice(0, len(x)), x, y, xi, w), weight, far)
 
     def __len__(self) -> int:
         return len(self.x)

@@ -76,6 +76,8 @@ class Attempt:
     """The direction along which the first row was torn off; None for the whole pose."""
     swapped: bool = False
     """Source and target were in each other's role: `axis` is a direction of the source."""
+    rows: tuple[tuple[float, ...], ...] = ()
+    """The proven rows as (r₁, r₂, r₃, t): along the axis, target ≈ r · source + t in the coordinates given."""
 
     @property
     def closed(self) -> bool:
@@ -90,6 +92,7 @@ class Attempt:
             "agrees": self.agrees,
             "axis": None if self.axis is None else list(self.axis),
             "swapped": self.swapped,
+            "rows": [list(row) for row in self.rows],
             "stages": [stage.to_dict() for stage in self.stages],
         }
 

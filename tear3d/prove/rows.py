@@ -56,7 +56,8 @@ class TearOff:
 
     def attempt(self, pose: Pose) -> Attempt:
         a, b, c = self.rows[0].axis.tolist()
-        return Attempt(self.stages, self.agrees(pose), (a, b, c), self.swapped)
+        rows = tuple(row.outside(self.pairs.frame) for row in self.rows)
+        return Attempt(self.stages, self.agrees(pose), (a, b, c), self.swapped, rows)
 
 
 def prove_rows(

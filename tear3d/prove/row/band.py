@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.losses import Loss
-from tear3d.problem.pairs import Pairs
+from tear3d.problem.pairs import Frame, Pairs
 from tear3d.problem.pose import Pose
 
 SAME_POSE = 2.0
@@ -28,6 +28,11 @@ class Row(NamedTuple):
         turn = self.r - self.axis @ pose.rotation
         shift = self.t - float(self.axis @ pose.translation) + float(turn @ pairs.x_mean)
         return float(np.linalg.norm(turn)) * pairs.radius + abs(shift) <= SAME_POSE * pairs.typical_bound
+
+    def outside(self, frame: Frame) -> tuple[float, ...]:
+        """r and t for the coordinates given."""
+        t = frame.unit * self.t + float(self.axis @ frame.target) - float(self.r @ frame.source)
+        return (*self.r.tolist(), t)
 
 
 class Band(NamedTuple):
