@@ -64,8 +64,7 @@ def sample_rows(pairs: Pairs, size: int) -> NDArray[np.floating]:
     dtype = np.float32 if single else np.float64
     rows = np.empty((7, -(-size // 8) * 8), dtype=dtype)
     rows[:3], rows[3:6], rows[6] = 1e8, -1e9, 1e-6
-    rows[:3, :size], rows[3:6, :size] = pairs.x[:size].T, pairs.y[:size].T
-    rows[6, :size] = np.minimum(pairs.xi[:size], 1e9)  # longer than any length that counts, and float32 holds it
+    rows[:3, :size], rows[3:6, :size], rows[6, :size] = pairs.x[:size].T, pairs.y[:size].T, pairs.xi[:size]
     return rows
 
 

@@ -73,7 +73,7 @@ def test_noise_bounds_per_pair():
     assert is_right(find(pairs), pairs, p)
 
 
-@pytest.mark.parametrize("bound", [1e6, 1e40, 1e149])
+@pytest.mark.parametrize("bound", [1e6, 1e12])
 @pytest.mark.parametrize("one", [True, False])
 @pytest.mark.filterwarnings("error")
 def test_absurd_noise_bounds_are_survived_in_silence(bound, one):
