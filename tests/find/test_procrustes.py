@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tear3d.find.procrustes import procrustes, rotation_from_covariance
-from tear3d.synthetic import random_rotation
+from tear3d.lab.synthetic import random_rotation
+from tear3d.problem.pose import Pose
 
 
 def is_rotation(r):
@@ -26,26 +27,26 @@ def test_exact_motion_is_recovered(seed, n, scale):
     x = scale * rng.normal(size=(n, 3))
     rotation, t = random_rotation(rng), scale * rng.normal(size=3)
     y = x @ rotation.T + t
-    r, shift = procrustes(x, y)
-    np.testing.assert_allclose(r, rotation, atol=1e-6)
-    np.testing.assert_allclose(shift, t, atol=1e-6 * scale)
+    found = procrustes(x, y)
+    np.testing.assert_allclose(found.rotation, rotation, atol=1e-6)
+    np.testing.assert_allclose(found.translation, t, atol=1e-6 * scale)
     if n > 5:  # fewer points may be nearly collinear, where squaring converges slowly
         np.testing.assert_allclose(compiled(x, y), rotation, atol=1e-6)
 
 
-def cost(r, t, x, y, w):
-    return np.sum(w * np.sum((y - x @ r.T - t) ** 2, axis=1))
+def cost(pose, x, y, w):
+    return np.sum(w * np.sum((y - pose.apply(x)) ** 2, axis=1))
 
 
 def test_no_small_turn_does_better():
     rng = np.random.default_rng(1)
     x, y, w = rng.normal(size=(30, 3)), rng.normal(size=(30, 3)), rng.random(30)
-    r, t = procrustes(x, y, w)
-    best = cost(r, t, x, y, w)
+    pose = procrustes(x, y, w)
+    best = cost(pose, x, y, w)
     for _ in range(200):
-        turn, _ = procrustes(np.eye(3), np.eye(3) + 0.05 * rng.normal(size=(3, 3)))
-        assert cost(turn @ r, t, x, y, w) >= best - 1e-9
-        assert cost(r, t + 0.01 * rng.normal(size=3), x, y, w) >= best
+        turn = procrustes(np.eye(3), np.eye(3) + 0.05 * rng.normal(size=(3, 3))).rotation
+        assert cost(Pose(turn @ pose.rotation, pose.translation), x, y, w) >= best - 1e-9
+        assert cost(Pose(pose.rotation, pose.translation + 0.01 * rng.normal(size=3)), x, y, w) >= best
 
 
 def test_weights_of_zero_remove_points():
@@ -54,16 +55,24 @@ def test_weights_of_zero_remove_points():
     rotation = random_rotation(rng)
     y = x @ rotation.T
     y[:10] = rng.normal(size=(10, 3))
-    r, _ = procrustes(x, y, np.repeat([0.0, 1.0], 10))
-    np.testing.assert_allclose(r, rotation, atol=1e-10)
+    pose = procrustes(x, y, np.repeat([0.0, 1.0], 10))
+    np.testing.assert_allclose(pose.rotation, rotation, atol=1e-10)
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e300])
+def test_only_the_ratios_of_weights_count(factor):
+    rng = np.random.default_rng(5)
+    x, y, w = rng.normal(size=(20, 3)), rng.normal(size=(20, 3)), rng.random(20)
+    plain, scaled = procrustes(x, y, w), procrustes(x, y, factor * w)
+    np.testing.assert_allclose(scaled.matrix, plain.matrix, atol=1e-12)
 
 
 def test_mirrored_points_give_a_rotation():
     x = np.random.default_rng(3).normal(size=(20, 3))
     y = x * [1, 1, -1]
-    assert is_rotation(procrustes(x, y)[0])
+    assert is_rotation(procrustes(x, y).rotation)
     assert is_rotation(compiled(x, y))
-    np.testing.assert_allclose(compiled(x, y), procrustes(x, y)[0], atol=1e-6)
+    np.testing.assert_allclose(compiled(x, y), procrustes(x, y).rotation, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -74,13 +83,19 @@ def test_mirrored_points_give_a_rotation():
 def test_degenerate_points_give_a_rotation(x):
     rotation = random_rotation(np.random.default_rng(4))
     y = x @ rotation.T + 1.0
-    r, t = procrustes(x, y)
-    assert is_rotation(r)
+    pose = procrustes(x, y)
+    assert is_rotation(pose.rotation)
     assert is_rotation(compiled(x, y))
-    np.testing.assert_allclose(x @ r.T + t, y, atol=1e-9)
+    np.testing.assert_allclose(pose.apply(x), y, atol=1e-9)
 
 
-def test_no_weight_at_all():
-    r, t = procrustes(np.ones((3, 3)), np.ones((3, 3)), np.zeros(3))
-    np.testing.assert_array_equal(r, np.eye(3))
-    np.testing.assert_array_equal(t, 0.0)
+@pytest.mark.parametrize("x", [np.ones((3, 3)), 1e200 * np.eye(3), np.full((3, 3), np.nan)])
+@pytest.mark.parametrize("w", [np.zeros(3), np.full(3, np.nan), np.full(3, np.inf), None])
+def test_where_nothing_is_determined_it_is_the_identity(x, w):
+    with np.errstate(over="ignore"):
+        pose = procrustes(x, x, w)
+    if w is None and np.all(x == 1.0):
+        assert is_rotation(pose.rotation)
+        return
+    np.testing.assert_array_equal(pose.rotation, np.eye(3))
+    np.testing.assert_array_equal(pose.translation, 0.0)

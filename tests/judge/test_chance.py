@@ -8,18 +8,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from tear3d.find.ascent import refine_pose
-from tear3d.find.search import find_pose
+from tear3d.find.ascent import climb
 from tear3d.judge.chance import (
+    LARGEST,
     SIGNIFICANT,
+    Chance,
     chance_agreement,
     length_chance,
     log10_binomial_tail,
     log10_nfa,
     log10_triples,
-    significance,
 )
-from tear3d.synthetic import make_problem
+from tear3d.lab.synthetic import make_problem
+from tear3d.problem.losses import LOSSES
+from tear3d.problem.pairs import Pairs
+from tear3d.problem.pose import Pose
+from tests.find.cases import find
+from tests.problem.cases import pairs_of, truth_inside, unchecked
 from tests.real_data import pairs_dir
 
 FEW_INLIERS = {
@@ -59,17 +64,17 @@ def test_chances_match_enumeration():
     x, y = rng.normal(size=(300, 3)), rng.normal(size=(300, 3))
     distance = np.linalg.norm(y[None] - x[:, None], axis=2)
     off = ~np.eye(300, dtype=bool)
-    measured = chance_agreement(x, y, np.eye(3), np.zeros(3), 0.5, repairings=10**9)
+    measured = chance_agreement(unchecked(x, y, 0.5), Pose.identity(), repairings=10**9)
     assert measured == pytest.approx(np.mean(distance[off] <= 0.5), rel=1e-9)
     lengths = [np.linalg.norm(p[None] - p[:, None], axis=2).ravel() for p in (x, y)]
     exact = np.mean(np.abs(rng.choice(lengths[0], 400_000) - rng.choice(lengths[1], 400_000)) <= 0.2)
-    assert length_chance(x, y, 0.1) == pytest.approx(exact, rel=0.1)
+    assert length_chance(unchecked(x, y, 0.1)) == pytest.approx(exact, rel=0.1)
 
 
 def test_chance_is_never_zero():
     x = np.random.default_rng(1).normal(size=(50, 3))
-    assert chance_agreement(x, x + 1000.0, np.eye(3), np.zeros(3), 1e-6) > 0.0
-    assert length_chance(x, 1000.0 * x, 1e-6) > 0.0
+    assert chance_agreement(unchecked(x, x + 1000.0, 1e-6), Pose.identity()) > 0.0
+    assert length_chance(unchecked(x, 1000.0 * x, 1e-6)) > 0.0
 
 
 def test_copies_of_a_few_pairs_do_not_count():
@@ -77,28 +82,53 @@ def test_copies_of_a_few_pairs_do_not_count():
     x, y = p.source.copy(), p.target.copy()
     x[:60] = np.repeat(x[:6], 10, axis=0)
     y[:60] = x[:60]
-    pose = (np.eye(3), np.zeros(3))
-    copies = significance(x, y, *pose, 0.05)
+    assert Chance(unchecked(x, y, 0.05))(Pose.identity()) > SIGNIFICANT
     y[60:120] = x[60:120]
-    assert copies > SIGNIFICANT
-    assert significance(x, y, *pose, 0.05) < -50
+    assert Chance(unchecked(x, y, 0.05))(Pose.identity()) < -50
 
 
-@pytest.mark.parametrize(("n", "problems"), [(10, 30), (100, 30), (1000, 8)])
+def test_three_pairs_are_always_chance():
+    pairs = unchecked(np.eye(3), np.eye(3), 0.01)
+    assert Chance(pairs)(Pose.identity()) == Chance(pairs).log10_tests >= 0.0
+
+
+def level_of_truth(problem, xi=None):
+    pairs = Pairs.of(problem.source, problem.target, problem.noise_bound if xi is None else xi)
+    return Chance(pairs)(truth_inside(problem, pairs))
+
+
+def test_one_wrong_pair_with_an_absurd_noise_bound_changes_little():
+    p = make_problem(1000, 0.5, seed=6)
+    xi = np.full(1000, p.noise_bound)
+    plain = level_of_truth(p, xi)
+    xi[np.flatnonzero(~p.inlier_mask)[0]] = 1e6
+    assert plain < -800
+    assert level_of_truth(p, xi) < 0.5 * plain
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-6, 1e6, 1e100])
+def test_units_do_not_matter(scale):
+    p = make_problem(300, 0.8, seed=7)
+    pairs = Pairs.of(scale * p.source, scale * p.target, scale * p.noise_bound)
+    moved = Pose.of(p.rotation, scale * p.translation).between(pairs.frame.source, pairs.frame.target)
+    level = Chance(pairs)(Pose(moved.rotation, moved.translation / pairs.frame.unit))
+    assert level == pytest.approx(level_of_truth(p), rel=0.05)
+
+
+@pytest.mark.parametrize(("n", "problems"), [(10, 30), (100, 30), (1000, 6)])
 def test_gaussian_outliers_alone_are_not_significant(n, problems):
     for seed in range(problems):
-        p = make_problem(n, 1.0, seed=seed)
-        assert find_pose(p.source, p.target, p.noise_bound).significance > SIGNIFICANT
+        assert find(pairs_of(make_problem(n, 1.0, seed=seed))).significance > SIGNIFICANT
 
 
 def test_ten_of_a_thousand_are_significant():
-    p = make_problem(1000, 0.99, seed=3)
-    assert significance(p.source, p.target, p.rotation, p.translation, p.noise_bound) < -5
+    assert level_of_truth(make_problem(1000, 0.99, seed=3)) < -5
 
 
 def test_large_problems_are_thinned():
     p = make_problem(150_000, 0.9, seed=4)
-    assert significance(p.source, p.target, p.rotation, p.translation, p.noise_bound) < -1000
+    assert len(Chance(pairs_of(p)).pairs) <= LARGEST
+    assert level_of_truth(p) < -1000
 
 
 @pytest.mark.skipif(pairs_dir() is None, reason="real data not found: set TEAR3D_DATA")
@@ -106,9 +136,10 @@ class TestReal:
     @pytest.mark.parametrize("name", FEW_INLIERS)
     def test_few_true_inliers_are_significant(self, name):
         data = np.load(pairs_dir() / f"{name}.npz")
-        x, y, xi, truth = (data[key].astype(float) for key in ("src", "dst", "xi", "T_gt"))
-        r, t, _ = refine_pose(x, y, xi, None, truth[:3, :3], truth[:3, 3])
-        assert significance(x, y, r, t, xi) < FEW_INLIERS[name]
+        pairs = Pairs.of(data["src"], data["dst"], data["xi"])
+        truth = Pose.from_matrix(data["T_gt"]).between(pairs.frame.source, pairs.frame.target)
+        pose, _ = climb(pairs, truth, LOSSES["tear"])
+        assert Chance(pairs)(pose) < FEW_INLIERS[name]
 
     @pytest.mark.parametrize(
         "name", ["eth_tls_facade_s2_s1_top3", "kitti_turboreg_050_fpfh", "3dmatch_kitchen_0_34_fpfh"]
@@ -116,5 +147,5 @@ class TestReal:
     def test_permuted_pairs_are_not(self, name):
         data = np.load(pairs_dir() / f"{name}.npz")
         y = np.random.default_rng(5).permutation(data["dst"])
-        found = find_pose(data["src"], y, data["xi"], time_limit=1.0)
-        assert found.significance > SIGNIFICANT
+        pairs = Pairs.of(data["src"], y, data["xi"])
+        assert find(pairs, time_limit=1.0).significance > SIGNIFICANT

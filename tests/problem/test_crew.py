@@ -71,11 +71,10 @@ def test_what_tick_raises_is_raised_after_all_threads_stopped():
         raise ZeroDivisionError
 
     began = time.perf_counter()
-    with pytest.raises(ZeroDivisionError), Crew(2, limits) as crew:
-        try:
+    with Crew(2, limits) as crew:
+        with pytest.raises(ZeroDivisionError):
             crew.map(until_over(limits, stopped), range(2), tick)
-        finally:
-            assert sorted(stopped) == [0, 1]
+        assert sorted(stopped) == [0, 1]
     assert limits.cancelled
     assert time.perf_counter() - began < 0.5
     assert threading.active_count() == before
@@ -151,11 +150,12 @@ def test_a_second_ctrl_c_raises_when_the_threads_have_stopped():
 
     timers = [threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT)) for after in (0.1, 0.2)]
     try:
-        with pytest.raises(KeyboardInterrupt), ctrl_c_cancels(limits), Crew(2, limits) as crew:
+        with ctrl_c_cancels(limits), Crew(2, limits) as crew:
             for timer in timers:
                 timer.start()
-            crew.map(slow_to_stop, range(2), lambda: None)
-        assert sorted(stopped) == [0, 1]
+            with pytest.raises(KeyboardInterrupt):
+                crew.map(slow_to_stop, range(2), lambda: None)
+            assert sorted(stopped) == [0, 1]
     finally:
         for timer in timers:
             timer.join()

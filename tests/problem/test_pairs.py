@@ -97,7 +97,7 @@ def test_what_is_accepted():
     for source in (
         SOURCE * [1.0, 1.0, 0.0],
         np.arange(30).reshape(10, 3) ** 2,
-        SOURCE + [5e5, 4e6, 100.0],
+        SOURCE + np.array([5e5, 4e6, 100.0]),
         SOURCE.astype(np.longdouble),
     ):
         assert len(Pairs.of(source, TARGET, 1)) == 10

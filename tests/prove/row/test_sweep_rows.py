@@ -1,23 +1,28 @@
 """One row by the sweep bounds: bounds are bounds, and the search finds what brute force finds."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tear3d.lab.synthetic import make_problem
 from tear3d.problem.limits import Limits
 from tear3d.problem.losses import LOSSES
 from tear3d.prove.domains.angles import AngleRectangle
 from tear3d.prove.domains.circle import Arc, orthogonal_basis
 from tear3d.prove.domains.sphere import CubeCell
 from tear3d.prove.driver import maximise
+from tear3d.prove.row.band import SAME_POSE, Row, row_band
 from tear3d.prove.row.cells import circle, cube, rectangles
 from tear3d.prove.row.problem import RowProblem
 from tear3d.prove.row.sweep import SweepRow
 from tests import naive
+from tests.problem.cases import pairs_of, rotation_about, truth_inside, unchecked
 
+UPWARDS = (np.array([0.0, 0.0, 1.0]), 0.0)
 LOSS = pytest.mark.parametrize("loss", LOSSES)
 
 
@@ -30,7 +35,7 @@ def stage_of(x, y, xi, w, domain, loss="tear", across=None):
     return SweepRow(problem, domain, LOSSES[loss], "row")
 
 
-def solved(stage, rel_gap=1e-2, row=(np.array([0.0, 0.0, 1.0]), 0.0), threads=1, **limits):
+def solved(stage, rel_gap=1e-2, row=UPWARDS, threads=1, **limits):
     return maximise(stage, stage.start(*row), rel_gap=rel_gap, limits=Limits(**limits), threads=threads)
 
 
@@ -239,7 +244,49 @@ def test_rows_move_between_the_coordinates_of_the_search_and_those_given():
     problem = RowProblem(source, target, np.ones(1), np.ones(1), centre, direction, 0.7)
     t = 0.3
     inner_r, inner_t = problem.moved_in(r, t)
-    np.testing.assert_allclose(problem.y - problem.x @ inner_r - inner_t, target @ direction - source @ r - t, atol=1e-13)
+    np.testing.assert_allclose(
+        problem.y - problem.x @ inner_r - inner_t, target @ direction - source @ r - t, atol=1e-13
+    )
     back_r, back_t = problem.moved_back(inner_r, inner_t)
     np.testing.assert_array_equal(back_r, r)
     assert back_t == pytest.approx(t)
+
+
+@LOSS
+@pytest.mark.parametrize("shared", [True, False])
+def test_the_band_of_a_row_is_what_it_leaves_to_the_next(loss, shared, monkeypatch):
+    rng = np.random.default_rng(6)
+    xi, w = (np.array([0.5]), np.ones(1)) if shared else (rng.uniform(0.1, 1.0, 90), rng.random(90))
+    pairs = unchecked(rng.normal(size=(90, 3)), rng.normal(size=(90, 3)), xi, w)
+    blocks = pairs.blocks
+    monkeypatch.setattr(type(pairs), "blocks", lambda self: blocks(40))  # more than one
+    row = Row(np.array([0.0, 0.6, 0.8]), np.array([0.0, 0.0, 1.0]), 0.1)
+    band = row_band(pairs, row, LOSSES[loss])
+    z = np.abs(pairs.y @ row.axis - pairs.x @ row.r - row.t)
+    bounds, weights = np.broadcast_to(xi, 90), np.broadcast_to(w, 90)
+    inside = np.flatnonzero(z <= bounds)
+    np.testing.assert_array_equal(band.index, inside)
+    np.testing.assert_allclose(np.abs(band.residual(pairs, row)), z[inside], atol=1e-14)
+    np.testing.assert_allclose(band.xi, LOSSES[loss].left(bounds[inside], z[inside]), atol=1e-14)
+    np.testing.assert_array_equal(band.w, weights[inside])
+
+
+def test_a_row_agrees_with_its_own_pose_and_with_no_other():
+    problem = make_problem(200, 0.0, seed=7)
+    pairs = pairs_of(problem)
+    pose = truth_inside(problem, pairs)
+    axis = np.array([0.6, 0.0, 0.8])
+    row = Row(axis, axis @ pose.rotation, float(axis @ pose.translation))
+    assert row.agrees(pairs, pose)
+    shift = SAME_POSE * problem.noise_bound
+    assert row._replace(t=row.t + 0.9 * shift).agrees(pairs, pose)
+    assert not row._replace(t=row.t + 1.1 * shift).agrees(pairs, pose)
+    assert not row._replace(r=-row.r).agrees(pairs, pose)
+    far = unchecked(pairs.x + 1e6, pairs.y, problem.noise_bound)  # not centred: the mean is taken into account
+    far = replace(far, x_mean=far.x.mean(axis=0))
+    moved = pose.between(np.full(3, -1e6), np.zeros(3))
+    turn = rotation_about([0.0, 1.0, 0.0], 1e-3)
+    close = Row(axis, axis @ moved.rotation @ turn, 0.0)
+    assert not close.agrees(far, moved)
+    level = float(axis @ moved.translation) + float((axis @ moved.rotation - close.r) @ far.x_mean)
+    assert close._replace(t=level).agrees(far, moved)

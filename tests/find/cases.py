@@ -1,0 +1,27 @@
+"""The search as tests call it, and what counts as right."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tear3d.find.search import Candidate, find_poses
+from tear3d.judge.chance import Chance
+from tear3d.lab.metrics import rotation_error
+from tear3d.lab.synthetic import Problem
+from tear3d.problem.options import Options
+from tear3d.problem.pairs import Pairs
+
+
+def find_all(pairs: Pairs, *, top: int = 1, rank="significance", limits=None, **options) -> list[Candidate]:
+    checked = Options.of(**({"threads": 1} | options))
+    return find_poses(pairs, checked, limits or checked.limits(), Chance, top=top, rank=rank)
+
+
+def find(pairs: Pairs, **options) -> Candidate:
+    return find_all(pairs, **options)[0]
+
+
+def is_right(found: Candidate, pairs: Pairs, problem: Problem) -> bool:
+    pose = pairs.frame.outside(found.pose)
+    shift = np.linalg.norm(pose.translation - problem.translation)
+    return bool(rotation_error(pose.rotation, problem.rotation) < 2.0 and shift < 0.1)
