@@ -1,29 +1,45 @@
-"""The public functions: validate, solve, package."""
+"""Find a pose, prove how good it is, judge whether to believe it."""
 
 from __future__ import annotations
 
-from typing import Any
+import logging
+from typing import NamedTuple
 
-from tear3d.problem.limits import ProgressCallback
-from tear3d.problem.validation import check_options, check_pairs
+import numpy as np
+
+from tear3d.find.ascent import climb
+from tear3d.find.search import find_poses
+from tear3d.judge.chance import SIGNIFICANT, Chance
+from tear3d.judge.verdict import Evidence, verdict
+from tear3d.problem.arrays import Numbers, Points
+from tear3d.problem.limits import Limits, ProgressCallback, Stop, ctrl_c_cancels
+from tear3d.problem.losses import LossName
+from tear3d.problem.objective import Scored, inlier_mask, residuals
+from tear3d.problem.options import BoundsName, Certify, Options
+from tear3d.problem.pairs import Pairs
+from tear3d.prove.certificate import Attempt, Certificate
+from tear3d.prove.rows import prove_rows
+from tear3d.prove.whole import prove_pose
 from tear3d.result import Result
+
+log = logging.getLogger("tear3d")
 
 
 def register(
-    source: Any,
-    target: Any,
+    source: Points,
+    target: Points,
     *,
-    noise_bound: Any,
-    loss: str = "tear",
-    weights: Any = None,
+    noise_bound: Numbers,
+    loss: LossName = "tear",
+    weights: Numbers | None = None,
     time_limit: float | None = None,
     node_limit: int | None = None,
     rel_gap: float = 1e-3,
     threads: int | None = None,
     seed: int = 0,
-    certify: bool | str = True,
+    certify: Certify = True,
     progress: ProgressCallback | None = None,
-    bounds: str = "sharp",
+    bounds: BoundsName = "sharp",
 ) -> Result:
     """Find the rotation and translation that map source points onto their matched target points.
 
@@ -41,7 +57,7 @@ def register(
         Truncated absolute residuals (default), number of outliers, or truncated squares. The last two always use the
         sweep bounds.
     weights : (N,) array, optional
-        How much each pair counts, 0 or more.
+        How much each pair counts, 0 or more; only their ratios matter.
     time_limit, node_limit : optional
         Seconds and visited cells after which the best pose so far is returned with its gap.
     rel_gap : float
@@ -56,9 +72,11 @@ def register(
         rotation and translation at all saves more in the full objective; slower, best with `rel_gap=0.01`. False
         returns the best candidate at once, with status "uncertified".
     progress : callable, optional
-        Called now and then with a `tear3d.Progress`; returning False stops the search.
-    bounds : {"sharp", "sweep"}
-        The fast bounds, or the paper's (slow; for reference).
+        Called now and then with a `tear3d.Progress`; returning False stops the search, as Ctrl-C does: the best pose so
+        far is returned.
+    bounds : {"sharp", "sweep", "paper"}
+        The fast bounds; those of the paper (slow; for reference); or the same on the paper's own cells, rectangles of
+        angles (slower still).
 
     Returns
     -------
@@ -80,18 +98,74 @@ def register(
     >>> bool(tear3d.metrics.rotation_error(result.transformation, problem.transformation) < 0.5)
     True
     """
-    options = check_options(
+    options = Options.of(
         loss=loss,
+        certify=certify,
+        bounds=bounds,
+        progress=progress,
         time_limit=time_limit,
         node_limit=node_limit,
         rel_gap=rel_gap,
         threads=threads,
         seed=seed,
-        certify=certify,
-        progress=progress,
-        bounds=bounds,
     )
-    pairs = check_pairs(source, target, noise_bound, weights)
-    from tear3d.pipeline import solve
+    limits = options.limits()
+    pairs = Pairs.of(source, target, noise_bound, weights)
+    with ctrl_c_cancels(limits):
+        return solve(pairs, options, limits)
 
-    return solve(pairs, options)
+
+def solve(pairs: Pairs, options: Options, limits: Limits) -> Result:
+    """`register` for checked pairs and options, within limits that the call may share with others."""
+    chance = Chance(pairs)
+    with limits.timed("candidates"):
+        found = find_poses(pairs, options, limits, Chance)[0]
+        best = Scored(*climb(pairs, found.pose, options.the_loss, graduated=False, limits=limits))
+    log.info("candidate saves %.6g after %.3f s", best.saving, limits.seconds)
+    attempts: tuple[Attempt, ...] = ()
+    if options.certify == "full" and limits.exceeded() is None:
+        best, attempts = prove_pose(pairs, best, options, limits)
+    elif options.certify and limits.exceeded() is None:
+        best, attempts = prove_rows(pairs, best, options, limits, chance, SIGNIFICANT)
+    done = found.ended_by in ("hits", "exhausted")
+    with limits.timed("packaging"):
+        return _package(pairs, best, attempts, options, Ending(limits.exceeded(), done, limits.laps), chance)
+
+
+class Ending(NamedTuple):
+    """How a call came to its end."""
+
+    ended: Stop | None
+    candidates_done: bool
+    seconds: dict[str, float]
+
+
+def _package(
+    pairs: Pairs, best: Scored, attempts: tuple[Attempt, ...], options: Options, ending: Ending, chance: Chance
+) -> Result:
+    """Everything about the best pose, in the coordinates and units that were given."""
+    frame, loss = pairs.frame, options.the_loss
+    unit = frame.saving_unit(loss)
+    mask = inlier_mask(pairs, best.pose)
+    inside = residuals(pairs.take(np.flatnonzero(mask)), best.pose)
+    known = Evidence(
+        level=chance(best.pose),
+        num_inliers=len(inside),
+        certify=options.certify,
+        certificate=Certificate(tuple(attempt.scaled(unit) for attempt in attempts)),
+        ended=ending.ended,
+        candidates_done=ending.candidates_done,
+    )
+    status, message = verdict(known)
+    return Result(
+        transformation=frame.outside(best.pose).matrix,
+        inlier_mask=pairs.mask(mask),
+        inlier_rmse=frame.unit * float(np.sqrt(np.mean(inside**2))) if len(inside) else float("nan"),
+        objective=unit * (pairs.total(loss) - best.saving),
+        status=status,
+        message=message,
+        certificate=known.certificate,
+        significance=known.level,
+        seconds=ending.seconds,
+        settings=options.to_dict() | {"noise_bound": pairs.given_bound, "pairs": pairs.num_given},
+    )

@@ -1,24 +1,30 @@
-"""The result of a registration and its certificate."""
+"""The result of a registration."""
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tear3d.judge.verdict import Status, could_be_chance
 from tear3d.problem.arrays import FloatArray
-from tear3d.prove.certificate import Certificate, StageCertificate
+from tear3d.prove.certificate import Attempt, Certificate, StageCertificate
 
-Status = Literal["optimal", "time_limit", "node_limit", "interrupted", "uncertified", "no_consensus"]
+__all__ = ["Attempt", "Certificate", "Result", "StageCertificate", "Status"]
 
-__all__ = ["Certificate", "Result", "StageCertificate", "Status"]
+PLOTTING = "tear3d.report.plots"
+"""The module whose function `plot` draws results."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Result:
-    """A pose that maps source points onto target points, and how good it provably is."""
+    """A pose that maps source points onto target points, and how good it provably is.
+
+    Results compare by identity, as what holds arrays does. The arrays are read-only.
+    """
 
     transformation: FloatArray
     """4×4, target ← source."""
@@ -29,12 +35,17 @@ class Result:
     objective: float
     """The full loss of the pose: for TEAR, Σ w·min(‖y − Rx − t‖₁, ξ)."""
     status: Status
+    """See `tear3d.judge.verdict` for what each means."""
     message: str
     certificate: Certificate
     significance: float
     """log10 of the expected number of poses with such a consensus in meaningless data; very negative is good."""
     seconds: dict[str, float]
     settings: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        for array in (self.transformation, self.inlier_mask):
+            array.setflags(write=False)
 
     @property
     def rotation(self) -> FloatArray:
@@ -45,25 +56,34 @@ class Result:
         return self.transformation[:3, 3]
 
     @property
+    def num_pairs(self) -> int:
+        return len(self.inlier_mask)
+
+    @property
     def num_inliers(self) -> int:
         return int(np.count_nonzero(self.inlier_mask))
 
     @property
     def fitness(self) -> float:
         """Inliers divided by pairs."""
-        return self.num_inliers / len(self.inlier_mask)
+        return self.num_inliers / self.num_pairs
 
     @property
     def success(self) -> bool:
-        """The consensus cannot be chance. Whether it is proven optimal is `status`."""
-        return self.status != "no_consensus"
+        """The consensus cannot be chance, however the search ended. Whether it is proven optimal is `status`."""
+        return self.status != "no_consensus" and not could_be_chance(self.significance)
+
+    @property
+    def proven(self) -> bool:
+        """The proof is complete, and it is about this pose."""
+        return self.status == "optimal"
 
     def __str__(self) -> str:
         gap = self.certificate.gap
         proof = f"gap {gap:.2g}" if np.isfinite(gap) else "no bound"
         rows = "\n".join("  " + "  ".join(f"{v: .6f}" for v in row) for row in self.transformation)
         return (
-            f"{self.status} ({proof}): {self.num_inliers} inliers of {len(self.inlier_mask)} pairs, "
+            f"{self.status} ({proof}): {self.num_inliers} inliers of {self.num_pairs} pairs, "
             f"rmse {self.inlier_rmse:.4g}, {sum(self.seconds.values()):.2f} s\n{self.message}\n{rows}"
         )
 
@@ -80,26 +100,13 @@ class Result:
         **options
             Passed on to the function of `tear3d.report.plots`.
         """
-        from tear3d.errors import InputError
-        from tear3d.report import plots
-
-        kind = kind or ("search" if source is None else "clouds")
-        if kind in ("clouds", "residuals"):
-            if source is None or target is None:
-                raise InputError(f"kind {kind!r} needs the pairs: call plot(source, target, kind={kind!r})")
-            draw = plots.aligned_clouds if kind == "clouds" else plots.residual_histogram
-            return draw(self, source, target, **options)
-        if kind == "search":
-            return plots.search_progress(self, **options)
-        if kind == "cells":
-            return plots.sphere_cells(self, **options)
-        raise InputError(f"kind is {kind!r}: expected 'clouds', 'residuals', 'search' or 'cells'")
+        return importlib.import_module(PLOTTING).plot(self, source, target, kind=kind, **options)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the arrays per pair, ready for JSON."""
         return {
             "transformation": self.transformation.tolist(),
-            "num_pairs": len(self.inlier_mask),
+            "num_pairs": self.num_pairs,
             "num_inliers": self.num_inliers,
             "fitness": self.fitness,
             "inlier_rmse": self.inlier_rmse if np.isfinite(self.inlier_rmse) else None,

@@ -56,8 +56,8 @@ def _options(
 
     \b
     Exit codes:
-      0    registered
+      0    registered: not by chance, and proven (or with --no-certify)
       2    bad input
-      3    no consensus, or stopped before the proof was complete
+      3    anything else: status and message say what is missing
       130  interrupted before there was a result
     """

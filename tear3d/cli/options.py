@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -18,6 +18,7 @@ class Loss(StrEnum):
 class Bounds(StrEnum):
     sharp = "sharp"
     sweep = "sweep"
+    paper = "paper"
 
 
 class Cloud(StrEnum):
@@ -46,6 +47,16 @@ class Keypoints(StrEnum):
 
 
 _SEARCH, _OUTPUT = "Search", "Output"
+
+
+def proof(certify: bool, full: bool) -> bool | Literal["full"]:
+    """The `certify` of the library from --certify/--no-certify and --full."""
+    if full and not certify:
+        from tear3d.errors import InputError
+
+        raise InputError("--full asks for a proof and --no-certify for none: pass one of them")
+    return "full" if full else certify
+
 
 TimeLimit = Annotated[
     float | None,

@@ -48,10 +48,6 @@ class Outputs:
         for path in (*inputs, *self.files):
             if _real(path).is_relative_to(_real(self.folder)):
                 raise InputError(f"{path}: lies in the folder {self.folder}, which --out replaces as a whole")
-        if clouds:
-            from tear3d.io.checks import load_package
-
-            load_package("plyfile", "clouds", "writing PLY files")
 
     def describe(self, inputs: Sequence[Path]) -> list[dict[str, Any]]:
         """Name, size and fingerprint of the inputs, if they are going to be recorded."""

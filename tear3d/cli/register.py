@@ -36,7 +36,7 @@ def register(
         typer.Option(help="tear: truncated absolute residuals; cm: consensus; tls: truncated squares."),
     ] = options.Loss.tear,
     bounds: Annotated[
-        options.Bounds, typer.Option(help="sharp: fast bounds; sweep: the paper's, for comparison.")
+        options.Bounds, typer.Option(help="sharp: fast bounds; sweep: the paper's; paper: those on the paper's cells.")
     ] = options.Bounds.sharp,
     time_limit: options.TimeLimit = None,
     node_limit: options.NodeLimit = None,
@@ -65,6 +65,7 @@ def register(
     with exit_on_errors(), Session(context, quiet=quiet, rel_gap=rel_gap) as session:
         from tear3d.cli.truth import read_truth
 
+        proof = options.proof(certify, full)
         outputs.check([pairs])
         with session.step(f"read {pairs.name}"):
             problem = _read(pairs, noise_bound)
@@ -83,7 +84,7 @@ def register(
             rel_gap=rel_gap,
             threads=threads,
             seed=seed,
-            certify="full" if full else certify,
+            certify=proof,
             bounds=bounds.value,
         )
         from tear3d.cli.folder import Run

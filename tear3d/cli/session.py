@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 BAD_INPUT = 2
 NOT_PROVEN = 3
 INTERRUPTED = 130
-_NOT_PROVEN_STATUSES = ("no_consensus", "time_limit", "node_limit", "interrupted")
 _LOG_STYLE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
@@ -144,8 +143,15 @@ def finish(
         render.print_result(run, truth, found)
         for name in written:
             typer.echo(f"wrote {name}")
-    if run.result.status in _NOT_PROVEN_STATUSES:
-        raise typer.Exit(NOT_PROVEN)
+    code = exit_code(run.result)
+    if code:
+        raise typer.Exit(code)
+
+
+def exit_code(result: Result) -> int:
+    """0 when the pose cannot be chance and what was asked for was done: its proof, or none with --no-certify."""
+    unasked = result.status == "uncertified" and result.settings.get("certify") is False
+    return 0 if result.success and (result.proven or unasked) else NOT_PROVEN
 
 
 class _MemoryLog(logging.Handler):

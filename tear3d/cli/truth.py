@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tear3d.io.arrays import Archive
+from tear3d.io.checks import format_errors, memory_limit
+
 _POSES = ("transformation", "T_gt")
+MASK = "inlier_mask"
 
 _log = logging.getLogger(__name__)
 
@@ -23,22 +27,31 @@ def read_truth(path: Path, pairs: int) -> Truth | None:
     """The arrays `transformation` (or `T_gt`) and `inlier_mask` of a .npz file, or None."""
     if path.suffix.lower() != ".npz":
         return None
-    with np.load(path, allow_pickle=False) as file:
-        name = next((name for name in _POSES if name in file), None)
+    with format_errors(path, ".npz"), Archive(path, memory_limit(path, None)) as archive:
+        name = next((name for name in _POSES if name in archive.names), None)
         if name is None:
             return None
-        try:
-            pose, mask = file[name], file.get("inlier_mask")
-        except ValueError:
-            pose, mask = np.empty(0), None
-    if not _is_pose(pose):
-        _log.warning("%s: %s is not a 4×4 pose and is not compared with", path, name)
+        pose = _read_pose(archive, name)
+        if pose is None:
+            _log.warning("%s: %s is not a 4×4 pose and is not compared with", path, name)
+            return None
+        return Truth(pose, _read_mask(archive, path, pairs))
+
+
+def _read_pose(archive: Archive, name: str) -> NDArray[np.float64] | None:
+    header = archive.header(name)
+    if header.shape != (4, 4) or not header.is_real:
         return None
-    if mask is not None and (mask.shape != (pairs,) or mask.dtype != bool):
-        _log.warning("%s: inlier_mask is not one bool per pair and is not compared with", path)
-        mask = None
-    return Truth(pose.astype(np.float64), mask)
+    pose = archive.read(name).astype(np.float64)
+    return pose if np.isfinite(pose).all() else None
 
 
-def _is_pose(pose: NDArray[Any]) -> bool:
-    return pose.shape == (4, 4) and pose.dtype.kind in "fiu" and bool(np.isfinite(pose).all())
+def _read_mask(archive: Archive, path: Path, pairs: int) -> NDArray[np.bool_] | None:
+    if MASK not in archive.names:
+        return None
+    header = archive.header(MASK)
+    if header.shape != (pairs,) or header.dtype != bool:
+        _log.warning("%s: %s is not one bool per pair and is not compared with", path, MASK)
+        return None
+    # Any byte may be stored as a bool, and only 0 and 1 may be computed with.
+    return archive.read(MASK).view(np.uint8) != 0

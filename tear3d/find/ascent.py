@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from tear3d.problem.losses import CM, TEAR
-from tear3d.problem.objective import full_saving, inlier_mask, per_pair, take
-
-FloatArray = NDArray[np.float64]
+from tear3d.problem.arrays import FloatArray
+from tear3d.problem.limits import Limits
+from tear3d.problem.losses import TEAR, Loss, point_saving
+from tear3d.problem.objective import full_saving, inlier_mask
+from tear3d.problem.pairs import Pairs
+from tear3d.problem.pose import Pose
 
 BAND = 4.0
 """Only pairs within this many noise bounds of the start take part in one ascent."""
 GRADES = (3.0, 2.6, 2.2, 1.8, 1.4, 1.0)
+"""Widths of the graduated start, in noise bounds."""
 STRIDE_SIZE = 32768
-"""Larger bands are ascended on an even subsample first and finished on all of it."""
+"""Larger bands are ascended on an even subsample first and finished on all of it, ..."""
+STEPS, FINAL_STEPS = 20, 4
+"""... by so many Gauss-Newton steps, and then so many."""
+ROUNDS = 3
+"""How often the band is collected anew, at most."""
+FRACTIONS = (1.0, 0.4, 0.15, 0.05)
+"""Of a step, tried in turn. All free choices: an ascent is part of no bound."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -44,12 +54,7 @@ def _normal_equations(x, y, xi, w, rotation, t, loss, squares, scale, h, g):
         square = e0 * e0 + e1 * e1 + e2 * e2
         absolute = abs(e0) + abs(e1) + abs(e2)
         if square <= bound * bound:
-            if loss == TEAR:
-                saving += w[i] * max(0.0, bound - absolute)
-            elif loss == CM:
-                saving += w[i]
-            else:
-                saving += w[i] * (bound * bound - square)
+            saving += w[i] * point_saving(loss, bound, absolute, square)
         if squares:
             if square > scale * scale * bound * bound:
                 continue
@@ -135,14 +140,26 @@ def _moved(rotation, t, step):
     return new_r, new_t
 
 
-def _ascend(x, y, xi, w, rotation, t, loss, graduated, max_iter):
+class _Band(NamedTuple):
+    """Some pairs, all with their own ξ and w, as the kernels want them."""
+
+    x: FloatArray
+    y: FloatArray
+    xi: FloatArray
+    w: FloatArray
+
+    def thinned(self, stride: int) -> _Band:
+        return _Band(*(np.ascontiguousarray(values[::stride]) for values in self))
+
+
+def _ascend(pairs: _Band, pose: Pose, loss: int, graduated: bool, max_iter: int) -> Pose:
     """Improve the pose on these pairs, never accepting less."""
-    pairs = (x, y, xi, w)
     h, g = np.empty((6, 6)), np.empty(6)
     squares = loss != TEAR
-    best, best_r, best_t = _normal_equations(*pairs, rotation, t, loss, squares, 1.0, h, g), rotation, t
+    best_r, best_t = pose.rotation, pose.translation
+    best = _normal_equations(*pairs, best_r, best_t, loss, squares, 1.0, h, g)
     if graduated:  # from a wide least-squares band down to ξ: pulls a rough start in
-        r, shift = rotation, t
+        r, shift = best_r, best_t
         for scale in GRADES:
             _normal_equations(*pairs, r, shift, loss, True, scale, h, g)
             _solve(h, g)
@@ -155,7 +172,7 @@ def _ascend(x, y, xi, w, rotation, t, loss, graduated, max_iter):
     for _ in range(max_iter):
         _solve(h, g)
         step, before = g.copy(), best
-        for fraction in (1.0, 0.4, 0.15, 0.05):
+        for fraction in FRACTIONS:
             r, shift = _moved(best_r, best_t, fraction * step)
             saving = _normal_equations(*pairs, r, shift, loss, squares, 1.0, h, g)
             if saving > best:  # h and g are already those of the next step
@@ -163,70 +180,61 @@ def _ascend(x, y, xi, w, rotation, t, loss, graduated, max_iter):
                 break
         if best <= before * (1.0 + 1e-5):
             break
-    return best_r, best_t
+    return Pose(best_r, best_t)
 
 
-def refine_pose(
-    x, y, xi, w, rotation, t, loss: int = TEAR, *, graduated: bool = True, max_iter: int = 20, outer: int = 3
-) -> tuple[FloatArray, FloatArray, float]:
+def climb(
+    pairs: Pairs, pose: Pose, loss: Loss, *, graduated: bool = True, limits: Limits | None = None
+) -> tuple[Pose, float]:
     """Climb from a pose to a local maximum of the full saving over all pairs.
 
-    A graduated truncated least-squares start (3ξ to ξ), then reweighted Gauss-Newton on the loss
-    itself; only improvements are kept, so the result never saves less than the start. The work is
-    done on the pairs in a band around the start; the rest is read once or twice per outer round.
+    A graduated truncated least-squares start (3ξ to ξ), then reweighted Gauss-Newton on the loss itself; only
+    improvements are kept, so the result never saves less than the start. The work is done on the pairs in a band around
+    the start; the rest is read once or twice per round.
 
     Parameters
     ----------
-    x, y : N×3 arrays, float64 or float32
-    xi, w : a number or one per pair (`w` may be None)
-    rotation, t : the start
-    loss : a code of `tear3d.problem.losses`
-    graduated : start wide; not needed from a pose that is already refined
-    max_iter : Gauss-Newton iterations per ascent
-    outer : how often the band is collected anew, at most
+    pairs : Pairs
+    pose : Pose
+        The start.
+    loss : Loss
+    graduated : bool
+        Start wide; not needed from a pose that is already refined.
+    limits : Limits, optional
+        The best so far is returned when they are over.
 
     Returns
     -------
-    rotation, t, saving : the pose and its saving over all pairs
+    pose, saving
+        The pose and its saving over all pairs.
     """
-    bounds, weights = per_pair(xi), per_pair(w)
-    best_r = np.array(rotation, dtype=np.float64)
-    best_t = np.array(t, dtype=np.float64)
-    best = full_saving(x, y, best_r, best_t, bounds, weights, loss)
-    for number in range(outer):
-        band = np.flatnonzero(inlier_mask(x, y, best_r, best_t, bounds, BAND))
-        if len(band) < 3:
+    best, saving = pose, full_saving(pairs, pose, loss)
+    for number in range(ROUNDS):
+        band = np.flatnonzero(inlier_mask(pairs, best, BAND))
+        if len(band) < 3 or (limits is not None and limits.over()):
             break
-        new_r, new_t = _ascend_band(
-            x, y, bounds, weights, band, best_r, best_t, loss, graduated and number == 0, max_iter
-        )
-        saving = full_saving(x, y, new_r, new_t, bounds, weights, loss)
-        if not saving > best:
+        new = _climb_band(pairs.take(band), best, loss, graduated and number == 0)
+        reached = full_saving(pairs, new, loss)
+        if not reached > saving:
             break
-        gained = saving - best
-        best_r, best_t, best = new_r, new_t, saving
-        if gained <= 1e-3 * best:
+        gained = reached - saving
+        best, saving = new, reached
+        if gained <= 1e-3 * saving:
             break
-    return best_r, best_t, best
+    return best, saving
 
 
-def _ascend_band(x, y, bounds, weights, band, rotation, t, loss, graduated, max_iter):
-    """One ascent on the pairs of `band`, in coordinates centred on them."""
-    xb = np.asarray(x[band], dtype=np.float64)
-    yb = np.asarray(y[band], dtype=np.float64)
-    x_mean, y_mean = xb.mean(axis=0), yb.mean(axis=0)
-    xb -= x_mean
-    yb -= y_mean
-    xib = np.ascontiguousarray(np.broadcast_to(take(bounds, band), len(band)))
-    wb = np.ascontiguousarray(np.broadcast_to(take(weights, band), len(band)))
-    r = rotation
-    shift = t + rotation @ x_mean - y_mean
-    stride = -(-len(band) // STRIDE_SIZE)
+def _climb_band(pairs: Pairs, pose: Pose, loss: Loss, graduated: bool) -> Pose:
+    """One ascent on a few pairs, in coordinates centred on them."""
+    n = len(pairs)
+    x_mean, y_mean = pairs.x.mean(axis=0), pairs.y.mean(axis=0)
+    own = (np.ascontiguousarray(np.broadcast_to(values, n)) for values in (pairs.xi, pairs.w))
+    band = _Band(pairs.x - x_mean, pairs.y - y_mean, *own)
+    local = pose.between(x_mean, y_mean)
+    stride = -(-n // STRIDE_SIZE)
+    steps = STEPS
     if stride > 1:
-        thin = [np.ascontiguousarray(values[::stride]) for values in (xb, yb, xib, wb)]
-        r, shift = _ascend(thin[0], thin[1], thin[2], thin[3], r, shift, loss, graduated, max_iter)
-        graduated, max_iter = False, 4
-    r, shift = _ascend(xb, yb, xib, wb, r, shift, loss, graduated, max_iter)
-    u, _, vt = np.linalg.svd(r)  # many small turns drift off the group by rounding
-    r = u @ vt
-    return r, shift + y_mean - r @ x_mean
+        local = _ascend(band.thinned(stride), local, loss.code, graduated, steps)
+        graduated, steps = False, FINAL_STEPS
+    local = _ascend(band, local, loss.code, graduated, steps).orthonormal()
+    return local.between(-x_mean, -y_mean)

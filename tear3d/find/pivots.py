@@ -9,6 +9,8 @@ have in common. Cost per pivot: n + m², m the number of neighbours, a few per c
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -81,7 +83,7 @@ def _adjacency(near, m, tolerance, flags, octets, bits, degree):
     rows = (near[0], near[1], near[2], near[3], near[4], near[5], near[6])
     words = (m + 63) // 64
     for j in range(m):
-        _consistent(rows, near, j, m, tolerance, np.float32(np.inf), flags)
+        _consistent(rows, near, j, m, tolerance, near.dtype.type(np.inf), flags)
         for k in range(m, words * 64):
             flags[k] = 0
         for k in range(words):
@@ -195,20 +197,29 @@ def _best_pose(near, m, bits, seeds, found, loss, floor, use, pose, best_pose):
     return best_score, best_count
 
 
+class Aim(NamedTuple):
+    """What the poses around pivots are sought for."""
+
+    loss: int
+    """Scores are savings of this loss in units of its cap (least squares for cm)."""
+    tolerance: float
+    """Lengths agree when they differ by at most tolerance·(ξ_i + ξ_j)."""
+    reach: float
+    """Neighbours farther than this from the pivot are left out."""
+    prune: float
+    """The floor rises to prune·(inliers of the best pose found)."""
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
-def search_pivots(points, loss, tolerance, reach, first, last, floor, prune, poses, scores):
+def search_pivots(points, aim, first, last, floor, poses, scores):
     """Best pose around each pivot first..last−1 of a sample in random order.
 
     Parameters
     ----------
-    points : 7×n float32, rows x, y, z of the source, x, y, z of the target, noise bound; n is a
-        multiple of 8
-    loss : scores are savings of this loss in units of its cap (least squares for cm)
-    tolerance : lengths agree when they differ by at most tolerance·(ξ_i + ξ_j)
-    reach : neighbours farther than this from the pivot are left out
+    points : 7×n float32 or float64, rows x, y, z of the source, x, y, z of the target, noise bound; 8 divides n
+    aim : Aim
     first, last : range of pivots
     floor : support a pose needs to be looked at
-    prune : the floor rises to prune·(inliers of the best pose found)
     poses : (last − first)×12 float64, rotation and translation per pivot, written
     scores : last − first float64, written; 0 where nothing reached the floor
 
@@ -216,8 +227,9 @@ def search_pivots(points, loss, tolerance, reach, first, last, floor, prune, pos
     -------
     floor : as it rose
     """
+    f = points.dtype.type
     size = MAX_NEIGHBOURS + 64
-    near = np.empty((7, size), dtype=np.float32)
+    near = np.empty((7, size), dtype=points.dtype)
     flags = np.zeros(max(size, points.shape[1]), dtype=np.uint8)
     octets = flags.view(np.uint64)
     bits = np.empty((MAX_NEIGHBOURS, MAX_NEIGHBOURS // 64), dtype=np.uint64)
@@ -225,7 +237,7 @@ def search_pivots(points, loss, tolerance, reach, first, last, floor, prune, pos
     use = np.empty(size, dtype=np.uint8)
     seeds = np.empty((SEEDS, 3), dtype=np.int64)
     pose = np.empty(12)
-    two_squares = np.float32(2.0 * reach * reach)
+    tolerance, two_squares = f(aim.tolerance), f(2.0 * aim.reach * aim.reach)
     for p in range(first, last):
         scores[p - first] = 0.0
         m = _neighbours(points, p, tolerance, two_squares, flags, octets[: points.shape[1] // 8], near)
@@ -233,7 +245,7 @@ def search_pivots(points, loss, tolerance, reach, first, last, floor, prune, pos
             continue
         _adjacency(near, m, tolerance, flags, octets, bits, degree)
         found = _choose_seeds(bits, degree, m, floor, seeds)
-        score, count = _best_pose(near, m, bits, seeds, found, loss, floor, use, pose, poses[p - first])
+        score, count = _best_pose(near, m, bits, seeds, found, aim.loss, floor, use, pose, poses[p - first])
         scores[p - first] = score
-        floor = max(floor, prune * count)
+        floor = max(floor, aim.prune * count)
     return floor

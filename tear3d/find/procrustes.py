@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-FloatArray = NDArray[np.float64]
+from tear3d.problem.pose import Pose
 
 
-def procrustes(source: ArrayLike, target: ArrayLike, weights: ArrayLike | None = None) -> tuple[FloatArray, FloatArray]:
-    """Rotation R and translation t that minimise Σ w·‖target − R·source − t‖².
+def procrustes(source: ArrayLike, target: ArrayLike, weights: ArrayLike | None = None) -> Pose:
+    """The pose that minimises Σ w·‖target − R·source − t‖².
 
     Parameters
     ----------
@@ -21,8 +21,9 @@ def procrustes(source: ArrayLike, target: ArrayLike, weights: ArrayLike | None =
 
     Returns
     -------
-    R : 3×3 rotation (determinant +1, also for mirrored, flat, collinear or coincident points)
-    t : translation, so that target ≈ source @ R.T + t
+    Pose
+        Its rotation has determinant +1, also for mirrored, flat, collinear or coincident points. The identity where
+        nothing is determined: no weight at all, or numbers that are not finite.
 
     Notes
     -----
@@ -31,15 +32,19 @@ def procrustes(source: ArrayLike, target: ArrayLike, weights: ArrayLike | None =
     x = np.asarray(source, dtype=np.float64)
     y = np.asarray(target, dtype=np.float64)
     w = np.ones(len(x)) if weights is None else np.asarray(weights, dtype=np.float64)
+    largest = float(w.max(initial=0.0))
+    if not 0.0 < largest < np.inf:
+        return Pose.identity()
+    w = w / largest
     total = w.sum()
-    if not total > 0.0:
-        return np.eye(3), np.zeros(3)
     x_mean = w @ x / total
     y_mean = w @ y / total
-    u, _, vt = np.linalg.svd((y - y_mean).T @ ((x - x_mean) * w[:, None]))
-    flip = np.array([1.0, 1.0, np.sign(np.linalg.det(u @ vt))])
-    rotation = (u * flip) @ vt
-    return rotation, y_mean - rotation @ x_mean
+    covariance = (y - y_mean).T @ ((x - x_mean) * w[:, None])
+    if not np.isfinite(covariance).all():  # LAPACK may never return from such numbers
+        return Pose.identity()
+    u, _, vt = np.linalg.svd(covariance)
+    rotation = (u * [1.0, 1.0, np.sign(np.linalg.det(u @ vt))]) @ vt
+    return Pose(rotation, y_mean - rotation @ x_mean)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

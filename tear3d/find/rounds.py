@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tear3d.find.pivots import search_pivots
+from tear3d.find.pivots import Aim, search_pivots
 from tear3d.find.pool import Member, Pool
-
-FloatArray = NDArray[np.float64]
+from tear3d.problem.arrays import FloatArray
+from tear3d.problem.crew import Crew
+from tear3d.problem.pairs import Pairs
 
 TOLERANCE = 0.5
 """Share of ξ_i + ξ_j by which lengths may differ: keeps nearly all inlier pairs, halves chance."""
 PRUNE = 0.6
 OFFERS = 8
 """Distinct hypotheses of a round that are refined at its end."""
+FIRST_BATCH, LARGEST_BATCH = 8, 1024
+"""Pivots between two looks at what was found."""
+SHARED = 256
+"""Batches from this size on are shared between threads, in PARTS parts whatever the number of threads, ..."""
+PARTS = 4
+BITE = 32
+"""... and searched in bites of so many pivots, between which a part looks at the clock."""
+FINE = 1e-4
+"""Noise bounds below this share of the cloud's size need lengths in float64: float32 resolves 10⁻⁷ of it, ..."""
+COARSE = 1e8
+"""... and so do larger coordinates: their fourth powers exceed float32."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +57,14 @@ def plan(n: int) -> Iterator[Round]:
     yield Round(n, n, np.inf)
 
 
-def sample_rows(x, y, xi, size: int) -> NDArray[np.float32]:
+def sample_rows(pairs: Pairs, size: int) -> NDArray[np.floating]:
     """The first `size` pairs as the kernel wants them; padding is far from everything."""
-    rows = np.empty((7, -(-size // 8) * 8), dtype=np.float32)
+    largest = max(float(np.abs(pairs.x).max()), float(np.abs(pairs.y).max()))
+    single = pairs.typical_bound >= FINE and max(largest, float(pairs.xi.max())) <= COARSE
+    dtype = np.float32 if single else np.float64
+    rows = np.empty((7, -(-size // 8) * 8), dtype=dtype)
     rows[:3], rows[3:6], rows[6] = 1e8, -1e9, 1e-6
-    rows[:3, :size], rows[3:6, :size], rows[6, :size] = x[:size].T, y[:size].T, xi[:size]
+    rows[:3, :size], rows[3:6, :size], rows[6, :size] = pairs.x[:size].T, pairs.y[:size].T, pairs.xi[:size]
     return rows
 
 
@@ -78,62 +93,97 @@ class Hits:
         self.count += sum(int(np.count_nonzero(self.pool.near(image, best))) for image in new)
 
 
-def run_round(
-    current: Round,
-    sample: NDArray[np.float32],
-    pool: Pool,
-    hits: Hits,
-    stop: Callable[[Hits], bool],
-    executor: ThreadPoolExecutor | None,
-) -> bool:
-    """Try the pivots of a round; True when `stop` said so.
+@dataclass
+class Hypotheses:
+    """Poses of a round's pivots (rows of 12 numbers), their scores, and the support the next ones need."""
 
-    The batches and their parts do not depend on the number of threads, so neither does the result.
+    poses: FloatArray
+    scores: FloatArray
+    floor: float = 4.0
+
+
+class Explorer:
+    """Tries the pivots of rounds. Batches and parts do not depend on the number of threads, so neither does the result.
+
+    `done(hits, pairs)` says whether nothing better is to be expected.
     """
-    reach = current.reach * float(np.median(pool.xi))
-    floor = 4.0
-    if np.isinf(reach) and pool.best is not None:  # all inliers are neighbours, so demand many
-        floor = max(floor, 0.4 * pool.best.count * current.pairs / len(pool.x))
-    poses = np.empty((current.pivots, 12))
-    scores = np.zeros(current.pivots)
-    record = 0.0
-    first, batch = 0, 8
-    while first < current.pivots:
-        last = min(current.pivots, first + batch)
 
-        def search(a: int, b: int, floor: float = floor) -> float:
-            options = (pool.loss, np.float32(TOLERANCE), reach, a, b, floor, PRUNE)
-            return search_pivots(sample, *options, poses[a:b], scores[a:b])
+    def __init__(self, pool: Pool, crew: Crew[None], done: Callable[[Hits, int], bool]) -> None:
+        self.pool, self.crew, self._done = pool, crew, done
+        self.limits = pool.limits
+        self.hits = Hits(pool)
+        self.tried = 0
+        self._sample = np.empty((7, 0), np.float32)
+        self._pairs = 0
 
-        count = 4 if last - first >= 256 else 1
-        edges = [first + (last - first) * k // count for k in range(count + 1)]
-        parts = map if executor is None else executor.map
-        floor = max(parts(search, edges[:-1], edges[1:]))
-        leader = first + int(np.argmax(scores[first:last]))
-        if scores[leader] > record:
-            record = scores[leader]
-            pool.offer(poses[leader])
-        useful = first + np.flatnonzero(scores[first:last] > 0.3 * record)
-        hits.add(pool.images(poses[useful]), last - first)
-        if stop(hits):
-            _offer_best(pool, poses[:last], scores[:last])  # may bring up a rival
-            if stop(hits):
-                return True
-        first, batch = last, min(2 * batch, 1024)
-    _offer_best(pool, poses, scores)
-    return stop(hits)
+    def run(self, current: Round) -> bool:
+        """Try the pivots of a round; True when the search is over."""
+        if current.pairs != self._pairs:
+            self._pairs = current.pairs
+            self._sample = sample_rows(self.pool.pairs, current.pairs)
+            self.hits = Hits(self.pool)
+        found = Hypotheses(np.empty((current.pivots, 12)), np.zeros(current.pivots))
+        best = self.pool.best
+        if np.isinf(current.reach) and best is not None:  # all inliers are neighbours, so demand many
+            found.floor = max(found.floor, 0.4 * best.count * current.pairs / len(self.pool.pairs))
+        poses, scores = found.poses, found.scores
+        record = 0.0
+        first, batch = 0, FIRST_BATCH
+        while first < current.pivots:
+            last = min(current.pivots, first + batch)
+            self._batch(first, last, current.reach, found)
+            self.tried += last - first
+            leader = first + int(np.argmax(scores[first:last]))
+            if scores[leader] > record:
+                record = scores[leader]
+                self.pool.offer(poses[leader])
+            useful = first + np.flatnonzero(scores[first:last] > 0.3 * record)
+            self.hits.add(self.pool.images(poses[useful]), last - first)
+            self.report()
+            if self._over():
+                self._offer_best(poses[:last], scores[:last])  # may bring up a rival
+                if self._over():
+                    return True
+            first, batch = last, min(2 * batch, LARGEST_BATCH)
+        self._offer_best(poses, scores)
+        return self._over()
 
+    def report(self) -> None:
+        best = self.pool.best
+        self.limits.report("candidates", best.saving if best else 0.0, self.pool.ceiling)
 
-def _offer_best(pool: Pool, poses: FloatArray, scores: FloatArray) -> None:
-    """Refine the highest-scoring distinct hypotheses of a round."""
-    order = np.argsort(-scores, kind="stable")
-    order = order[scores[order] > 0.5 * scores[order[0]]][:512]  # none if all are 0
-    images = pool.images(poses[order])
-    alive = np.ones(len(order), dtype=bool)
-    for _ in range(OFFERS):
-        left = np.flatnonzero(alive)
-        if len(left) == 0:
-            return
-        pool.offer(poses[order[left[0]]])
-        distance = np.max(np.linalg.norm(images - images[left[0]], axis=2), axis=1)
-        alive &= distance >= pool.same_limit
+    def _over(self) -> bool:
+        return self.limits.over() or self._done(self.hits, self._pairs)
+
+    def _batch(self, first: int, last: int, reach: float, found: Hypotheses) -> None:
+        """Search the pivots first..last−1."""
+        poses, scores = found.poses, found.scores
+        aim = Aim(self.pool.loss.code, TOLERANCE, reach * self.pool.pairs.typical_bound, PRUNE)
+
+        def search(part: tuple[int, int], _: None = None) -> float:
+            level = found.floor
+            for a in range(part[0], part[1], BITE):
+                if self.limits.over():
+                    break
+                b = min(a + BITE, part[1])
+                level = search_pivots(self._sample, aim, a, b, level, poses[a:b], scores[a:b])
+            return level
+
+        if last - first < SHARED:
+            found.floor = search((first, last))
+        else:
+            edges = [first + (last - first) * k // PARTS for k in range(PARTS + 1)]
+            found.floor = max(self.crew.map(search, list(pairwise(edges)), self.report))
+
+    def _offer_best(self, poses: FloatArray, scores: FloatArray) -> None:
+        """Refine the highest-scoring distinct hypotheses of a round."""
+        order = np.argsort(-scores, kind="stable")
+        order = order[scores[order] > 0.5 * scores[order[0]]][:512]  # none if all are 0
+        images = self.pool.images(poses[order])
+        alive = np.ones(len(order), dtype=bool)
+        for _ in range(OFFERS):
+            left = np.flatnonzero(alive)
+            if len(left) == 0 or self.limits.over():
+                return
+            self.pool.offer(poses[order[left[0]]])
+            alive &= ~self.pool.same(images, images[left[0]])

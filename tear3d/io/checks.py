@@ -13,11 +13,14 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from tear3d.errors import FileFormatError, MissingExtraError, TearError
+from tear3d.errors import FileFormatError, InputError, MissingExtraError, TearError
 
 MAX_HEADER_BYTES = 1 << 16
 MAX_POINTS_PER_BYTE = 1000
 """Above this, a compressed file's count is a lie rather than good compression."""
+USUAL_EXPANSION = 100
+USUAL_MEMORY = 1 << 28
+"""A file may always take this much memory, or that many times its own size."""
 
 logger = logging.getLogger(__name__)
 
@@ -79,6 +82,24 @@ def check_declared(path: Path, what: str, needed: int, available: int) -> None:
         raise FileFormatError(
             f"{path}: {what} needs at least {needed} bytes but {max(available, 0)} are there; "
             "the file is truncated or its header is wrong"
+        )
+
+
+def memory_limit(path: Path, max_bytes: int | None) -> int:
+    """How much memory the contents of a file may take: what the caller allows, or what is usual."""
+    if max_bytes is None:
+        return max(USUAL_MEMORY, USUAL_EXPANSION * path.stat().st_size)
+    if isinstance(max_bytes, bool) or not isinstance(max_bytes, (int, np.integer)) or max_bytes < 1:
+        raise InputError(f"max_bytes is {max_bytes!r}; expected a whole number of bytes, or None")
+    return int(max_bytes)
+
+
+def check_memory(path: Path, what: str, needed: int, limit: int) -> None:
+    """Refuse, before any allocation, a file that would expand to more than is allowed."""
+    if needed > limit:
+        raise FileFormatError(
+            f"{path}: {what} would take {needed} bytes of memory, and {limit} are allowed for this file; "
+            f"if it is to be trusted, pass max_bytes={needed} or more"
         )
 
 

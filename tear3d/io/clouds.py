@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tear3d.errors import InputError
 from tear3d.io.atomic import atomic_write
-from tear3d.io.checks import clean_points, format_errors
+from tear3d.io.checks import clean_points, format_errors, memory_limit
 
 MODULES = {
     ".ply": "ply",
@@ -36,7 +36,7 @@ MAGIC = {
 }
 
 
-def read_cloud(path: str | os.PathLike[str]) -> NDArray[np.float64]:
+def read_cloud(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> NDArray[np.float64]:
     """Read the points of a file.
 
     The format follows from the first bytes where they tell, and from the suffix otherwise: PLY, PCD,
@@ -46,6 +46,10 @@ def read_cloud(path: str | os.PathLike[str]) -> NDArray[np.float64]:
     ----------
     path
         The file. Points with NaN or infinite coordinates are dropped with a logged warning.
+    max_bytes
+        How much memory the contents of a binary file may take; a file that declares more is refused before
+        anything is allocated. By default 256 MiB, or 100 times the file's size if that is more, which only
+        an extremely well compressed file exceeds.
 
     Returns
     -------
@@ -55,7 +59,7 @@ def read_cloud(path: str | os.PathLike[str]) -> NDArray[np.float64]:
     Raises
     ------
     FileFormatError
-        The file is empty, truncated, damaged or declares more than it holds.
+        The file is empty, truncated, damaged, declares more than it holds or expands to more than `max_bytes`.
     MissingExtraError
         The format needs a package that is not installed.
     InputError
@@ -77,7 +81,7 @@ def read_cloud(path: str | os.PathLike[str]) -> NDArray[np.float64]:
         )
     module = importlib.import_module(f"tear3d.io.{name}")
     with format_errors(path, module.KIND), np.errstate(all="ignore"):
-        return clean_points(path, module.read(path))
+        return clean_points(path, module.read(path, memory_limit(path, max_bytes)))
 
 
 def write_cloud(path: str | os.PathLike[str], points: ArrayLike) -> None:

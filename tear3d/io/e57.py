@@ -10,20 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.errors import FileFormatError
-from tear3d.io.checks import MAX_POINTS_PER_BYTE, check_declared, load_package
+from tear3d.io.checks import MAX_POINTS_PER_BYTE, check_declared, check_memory, load_package
 
 KIND = "E57"
 HEADER = 48
 
 
-def read(path: Path) -> NDArray[Any]:
+def read(path: Path, limit: int) -> NDArray[Any]:
     pye57 = load_package("pye57", "e57", "reading E57 files")
     size = path.stat().st_size
     _check(path, size)
     file = pye57.E57(str(path))
     try:
-        counts = [file.get_header(i).point_count for i in range(file.scan_count)]
+        headers = [file.get_header(i) for i in range(file.scan_count)]
+        counts = [header.point_count for header in headers]
         check_declared(path, f"its header ({sum(counts)} points)", sum(counts) // MAX_POINTS_PER_BYTE, size)
+        # Every field of a scan is unpacked, into eight bytes at most.
+        needed = sum(8 * (3 + len(header.point_fields)) * header.point_count for header in headers)
+        check_memory(path, f"its header ({sum(counts)} points)", needed, limit)
         scans = [_scan(file, i) for i, count in enumerate(counts) if count > 0]
     finally:
         file.close()

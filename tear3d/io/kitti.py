@@ -9,19 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.errors import FileFormatError
+from tear3d.io.checks import check_memory
 
 KIND = "KITTI .bin"
 RECORD = 16
 FARTHEST = 1e9
 
 
-def read(path: Path) -> NDArray[Any]:
+def read(path: Path, limit: int) -> NDArray[Any]:
     size = path.stat().st_size
     if size % RECORD:
         raise FileFormatError(
             f"{path}: {size} bytes are not a multiple of {RECORD} (float32 x y z intensity); "
             "truncated, or not a KITTI scan"
         )
+    check_memory(path, "its points", size + size // RECORD * 24, limit)
     points = np.fromfile(path, dtype="<f4").reshape(-1, 4)[:, :3]
     # Without a header only the values can tell that this is something else.
     finite = points[np.isfinite(points)]

@@ -10,30 +10,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.errors import FileFormatError
-from tear3d.io.checks import MAX_POINTS_PER_BYTE, check_declared, load_package
+from tear3d.io.checks import MAX_POINTS_PER_BYTE, check_declared, check_memory, load_package
 from tear3d.io.laz import VLR_HEADER, check_laz
 
 KIND = "LAS"
 SHORTEST_HEADER = 227
 COMPRESSED = 0x80
-CHUNK = 1_000_000
+POINT_BYTES = 24
+CHUNK_BYTES = 1 << 26
 
 
-def read(path: Path) -> NDArray[Any]:
+def read(path: Path, limit: int) -> NDArray[Any]:
     laspy = load_package("laspy", "las", "reading LAS files")
-    if _check(path):
+    if _check(path, limit):
         load_package("lazrs", "las", "reading LAZ files")
     # One thread: the parallel decoder allocates whole chunks of a size that the file declares.
     with laspy.open(path, read_evlrs=False, laz_backend=laspy.LazBackend.Lazrs) as reader:
         declared = reader.header.point_count
-        chunks = [np.column_stack([c.x, c.y, c.z]) for c in reader.chunk_iterator(CHUNK)]
+        rows = max(1, CHUNK_BYTES // reader.header.point_format.size)
+        chunks = [np.column_stack([c.x, c.y, c.z]) for c in reader.chunk_iterator(rows)]
     points = np.concatenate(chunks) if chunks else np.empty((0, 3))
     if len(points) != declared:
         raise FileFormatError(f"{path}: declares {declared} points but holds {len(points)}")
     return points
 
 
-def _check(path: Path) -> bool:
+def _check(path: Path, limit: int) -> bool:
     """Compare the header with the file's size; True when the points are compressed."""
     size = path.stat().st_size
     with path.open("rb") as handle:
@@ -48,10 +50,10 @@ def _check(path: Path) -> bool:
         check_declared(path, f"the header ({vlrs} VLRs)", header_size + VLR_HEADER * vlrs, offset)
         check_declared(path, "the header", offset, size)
         what = f"its header ({count} points)"
-        if not point_format & COMPRESSED:
-            check_declared(path, what, record * count, size - offset)
-            return False
-        check_declared(path, what, count // MAX_POINTS_PER_BYTE, size - offset)
-        if count:
-            check_laz(path, handle, (header_size, vlrs), offset, record, size)
-    return True
+        compressed = bool(point_format & COMPRESSED)
+        least = count // MAX_POINTS_PER_BYTE if compressed else record * count
+        check_declared(path, what, least, size - offset)
+        if compressed and count:
+            check_laz(path, handle, (header_size, vlrs), offset, (count, record))
+    check_memory(path, what, POINT_BYTES * count, limit)
+    return compressed

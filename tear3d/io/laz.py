@@ -21,7 +21,7 @@ EXTRA_BYTES = 14
 """The item of extra bytes, one layer each."""
 
 
-def check_laz(path: Path, handle: BinaryIO, vlrs: tuple[int, int], offset: int, record: int, size: int) -> None:
+def check_laz(path: Path, handle: BinaryIO, vlrs: tuple[int, int], offset: int, points: tuple[int, int]) -> None:
     """Check the LASzip record, the chunk table and the chunks.
 
     Parameters
@@ -30,10 +30,11 @@ def check_laz(path: Path, handle: BinaryIO, vlrs: tuple[int, int], offset: int, 
         Where the variable length records start, and how many there are.
     offset
         Where the points start.
-    record
-        Bytes of an uncompressed point.
+    points
+        How many there are, and the bytes of one uncompressed.
     """
-    layers = _layers(path, _laszip_record(path, handle, *vlrs, offset), record)
+    size, (count, record) = path.stat().st_size, points
+    layers, chunk_size = _layers(path, _laszip_record(path, handle, *vlrs, offset), record)
     check_declared(path, "the position of the chunk table", 8, size - offset)
     handle.seek(offset)
     (table,) = struct.unpack("<q", handle.read(8))
@@ -45,6 +46,8 @@ def check_laz(path: Path, handle: BinaryIO, vlrs: tuple[int, int], offset: int, 
         raise FileFormatError(f"{path}: its chunk table is declared at byte {table} of {size}; file truncated?")
     handle.seek(table)
     _, chunks = struct.unpack("<II", handle.read(8))
+    if chunks * chunk_size < count:
+        raise FileFormatError(f"{path}: {count} points do not fit in {chunks} chunks of {chunk_size}")
     # Every chunk starts with one point as it is.
     check_declared(path, f"the chunk table ({chunks} chunks)", chunks * record, table - offset - 8)
     if layers:
@@ -64,8 +67,8 @@ def _laszip_record(path: Path, handle: BinaryIO, start: int, count: int, offset:
     raise FileFormatError(f"{path}: says that its points are compressed but has no LASzip record")
 
 
-def _layers(path: Path, laszip: bytes, record: int) -> int:
-    """How many layers a chunk has; 0 when it is one stream."""
+def _layers(path: Path, laszip: bytes, record: int) -> tuple[int, int]:
+    """How many layers a chunk has (0 when it is one stream), and how many points at most."""
     check_declared(path, "the LASzip record", 34, len(laszip))
     compressor, (chunk_size,) = laszip[0], struct.unpack_from("<I", laszip, 12)
     (count,) = struct.unpack_from("<H", laszip, 32)
@@ -73,9 +76,10 @@ def _layers(path: Path, laszip: bytes, record: int) -> int:
     items = [struct.unpack_from("<HHH", laszip, 34 + 6 * i) for i in range(count)]
     if not items or chunk_size == 0 or sum(length for _, length, _ in items) != record or record == 0:
         raise FileFormatError(f"{path}: the LASzip record does not describe points of {record} bytes")
-    if compressor != LAYERED:
-        return 0
-    return sum(length if kind == EXTRA_BYTES else LAYERS.get(kind, 0) for kind, length, _ in items)
+    layers = sum(length if kind == EXTRA_BYTES else LAYERS.get(kind, 0) for kind, length, _ in items)
+    if (compressor == LAYERED) != (layers > 0):
+        raise FileFormatError(f"{path}: the LASzip record names compressor {compressor}, which its items do not use")
+    return layers, chunk_size
 
 
 def _check_layers(path: Path, handle: BinaryIO, start: int, table: int, chunks: int, record: int, layers: int) -> None:

@@ -13,7 +13,7 @@ from tear3d.errors import FileFormatError
 KIND = "OBJ"
 
 
-def read(path: Path) -> NDArray[Any]:
+def read(path: Path, limit: int) -> NDArray[Any]:
     with path.open(encoding="latin-1") as handle:
         vertices = [line for line in handle if line.startswith(("v ", "v\t"))]
     if not vertices:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from collections.abc import Iterator
+from math import prod
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy_format
 from numpy.typing import ArrayLike, NDArray
 
 from tear3d.errors import FileFormatError, InputError
+from tear3d.io.arrays import Archive, memory_of, npy_header
 from tear3d.io.atomic import atomic_write
+from tear3d.io.checks import check_memory, format_errors, memory_limit
+from tear3d.io.npy_header import ArrayHeader
+from tear3d.io.text_pairs import COLUMNS, read_columns
 
 FloatArray = NDArray[np.float64]
 
-_COLUMNS = "six columns: source x y z, target x y z"
+SUFFIXES = (".npz", ".npy", ".csv", ".txt")
 _NAMES = {
     "source": ("source", "src"),
     "target": ("target", "dst"),
@@ -37,7 +41,7 @@ class Pairs(NamedTuple):
     weights: FloatArray | None = None
 
 
-def read_pairs(path: str | os.PathLike[str]) -> Pairs:
+def read_pairs(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Pairs:
     """Read point pairs; the format is told by the suffix.
 
     Parameters
@@ -48,6 +52,10 @@ def read_pairs(path: str | os.PathLike[str]) -> Pairs:
         - ``.npy``: one N×6 array, memory-mapped: source and target are views of the file.
         - ``.csv``, ``.txt``: six columns separated by commas or white space; a header line and ``#`` comments
           are skipped.
+    max_bytes : int, optional
+        How much memory the arrays of a ``.npz`` file may take; one that declares more is refused before
+        anything is allocated. By default 256 MiB, or 100 times the file's size if that is more, which only
+        an extremely well compressed file exceeds.
 
     Returns
     -------
@@ -60,16 +68,23 @@ def read_pairs(path: str | os.PathLike[str]) -> Pairs:
         The message names the file, the array or line, and what is expected.
     """
     path = Path(path)
-    readers = {".npz": _read_npz, ".npy": _read_npy, ".csv": _read_text, ".txt": _read_text}
-    reader = readers.get(path.suffix.lower())
-    if reader is None:
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
         raise FileFormatError(f"{path}: unknown suffix {path.suffix!r}: expected .npz, .npy, .csv or .txt")
+    if not path.exists():
+        raise FileFormatError(f"{path}: no such file")
+    if not path.is_file():
+        raise FileFormatError(f"{path}: cannot be read: not a regular file")
+    limit = memory_limit(path, max_bytes)
     try:
-        return reader(path)
-    except FileNotFoundError:
-        raise FileFormatError(f"{path}: no such file") from None
+        path.open("rb").close()
     except OSError as error:
         raise FileFormatError(f"{path}: cannot be read: {error.strerror or error}") from error
+    with format_errors(path, suffix), np.errstate(all="ignore"):
+        if suffix == ".npz":
+            return _read_npz(path, limit)
+        pairs = _map_npy(path) if suffix == ".npy" else read_columns(path)
+        return Pairs(pairs[:, :3], pairs[:, 3:])
 
 
 def write_pairs(
@@ -93,7 +108,7 @@ def write_pairs(
     """
     path = Path(path)
     suffix = path.suffix.lower()
-    if suffix not in (".npz", ".npy", ".csv", ".txt"):
+    if suffix not in SUFFIXES:
         raise InputError(f"{path}: unknown suffix {path.suffix!r}: expected .npz, .npy, .csv or .txt")
     x, y = np.asarray(source, dtype=float), np.asarray(target, dtype=float)
     for name, points in (("source", x), ("target", y)):
@@ -120,92 +135,53 @@ def write_pairs(
                 np.savetxt(file, rows, fmt="%.17g", delimiter=delimiter)
 
 
-def _read_npz(path: Path) -> Pairs:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {key: file[name] for key, names in _NAMES.items() for name in reversed(names) if name in file}
-            present = ", ".join(file.files) or "nothing"
-    except (ValueError, EOFError, zipfile.BadZipFile, AttributeError, TypeError) as error:
-        raise FileFormatError(f"{path}: not a readable .npz file: {_first_line(error)}") from error
+def _read_npz(path: Path, limit: int) -> Pairs:
+    with Archive(path, limit) as archive:
+        chosen = {key: name for key, names in _NAMES.items() for name in reversed(names) if name in archive.names}
+        headers = {key: archive.header(name) for key, name in chosen.items()}
+        _check(path, headers, ", ".join(archive.names)[:100] or "nothing")
+        check_memory(path, "its arrays", sum(map(memory_of, headers.values())), limit)
+        arrays = {key: archive.read(name) for key, name in chosen.items()}
+    noise_bound = arrays.get("noise_bound")
+    bound = float(noise_bound.reshape(())) if noise_bound is not None and noise_bound.size == 1 else noise_bound
+    return Pairs(arrays["source"], arrays["target"], bound, arrays.get("weights"))
+
+
+def _check(path: Path, headers: dict[str, ArrayHeader], present: str) -> None:
+    """Refuse arrays that do not belong together before they are read."""
     for key in ("source", "target"):
-        if key not in arrays:
+        if key not in headers:
             raise FileFormatError(f"{path}: holds {present}: expected N×3 arrays source and target")
-        if arrays[key].ndim != 2 or arrays[key].shape[1] != 3:
-            raise FileFormatError(f"{path}: {key} has shape {arrays[key].shape}: expected points as rows (N×3)")
-    for key, values in arrays.items():
-        _check_real(path, key, values)
-    count = len(arrays["source"])
-    if len(arrays["target"]) != count:
-        raise FileFormatError(
-            f"{path}: source has {count} points and target {len(arrays['target'])}: expected equally many"
-        )
-    noise_bound, weights = arrays.get("noise_bound"), arrays.get("weights")
-    if noise_bound is not None and noise_bound.size == 1:
-        noise_bound = float(noise_bound.reshape(()))
-    elif noise_bound is not None and noise_bound.shape != (count,):
-        raise FileFormatError(
-            f"{path}: noise_bound has shape {noise_bound.shape}: expected a number or one per pair ({count},)"
-        )
-    if weights is not None and weights.shape != (count,):
-        raise FileFormatError(f"{path}: weights has shape {weights.shape}: expected one per pair ({count},)")
-    return Pairs(arrays["source"], arrays["target"], noise_bound, weights)
+        if len(headers[key].shape) != 2 or headers[key].shape[1] != 3:
+            raise FileFormatError(f"{path}: {key} has shape {headers[key].shape}: expected points as rows (N×3)")
+    for key, header in headers.items():
+        if not header.is_real:
+            raise FileFormatError(f"{path}: {key} has type {header.dtype}: expected real numbers")
+    count, others = headers["source"].shape[0], headers["target"].shape[0]
+    if count != others:
+        raise FileFormatError(f"{path}: source has {count} points and target {others}: expected equally many")
+    if "noise_bound" in headers and prod(headers["noise_bound"].shape) != 1:
+        _check_per_pair(path, "noise_bound", headers["noise_bound"], f"a number or one per pair ({count},)", count)
+    if "weights" in headers:
+        _check_per_pair(path, "weights", headers["weights"], f"one per pair ({count},)", count)
 
 
-def _read_npy(path: Path) -> Pairs:
-    try:
-        pairs = npy_format.open_memmap(path, mode="r")
-    except ValueError as error:
-        raise FileFormatError(f"{path}: not a readable .npy file: {_first_line(error)}") from error
-    if pairs.ndim != 2 or pairs.shape[1] != 6:
-        raise FileFormatError(f"{path}: the array has shape {pairs.shape}: expected N×6, {_COLUMNS}")
-    _check_real(path, "the array", pairs)
-    return Pairs(pairs[:, :3], pairs[:, 3:])
+def _check_per_pair(path: Path, key: str, header: ArrayHeader, expected: str, count: int) -> None:
+    if header.shape != (count,):
+        raise FileFormatError(f"{path}: {key} has shape {header.shape}: expected {expected}")
 
 
-def _read_text(path: Path) -> Pairs:
-    try:
-        number, line = _first_data_line(path)
-        delimiter = "," if "," in line else None
-        with open(path, encoding="utf-8-sig") as file:
-            pairs = np.loadtxt(file, delimiter=delimiter, comments="#", skiprows=number - 1, ndmin=2)
-    except UnicodeDecodeError as error:
-        raise FileFormatError(f"{path}: not a text file: expected {_COLUMNS}") from error
-    except ValueError as error:
-        if isinstance(error, FileFormatError):
-            raise
-        raise _first_bad_line(path, number, delimiter, error) from error
-    if pairs.shape[1] != 6:
-        raise FileFormatError(f"{path}, line {number}: {pairs.shape[1]} columns: expected {_COLUMNS}")
-    return Pairs(pairs[:, :3], pairs[:, 3:])
-
-
-def _first_data_line(path: Path) -> tuple[int, str]:
-    """Number and text of the first line with numbers; one line of words before it is a header."""
-    header_seen = False
-    with open(path, encoding="utf-8-sig") as file:
-        for number, raw in enumerate(file, start=1):
-            line = raw.partition("#")[0].strip()
-            if not line:
-                continue
-            if header_seen or any(_is_number(cell) for cell in line.replace(",", " ").split()):
-                return number, line
-            header_seen = True
-    raise FileFormatError(f"{path}: no pairs in it: expected {_COLUMNS}")
-
-
-def _first_bad_line(path: Path, start: int, delimiter: str | None, error: ValueError) -> FileFormatError:
-    with open(path, encoding="utf-8-sig") as file:
-        for number, raw in enumerate(file, start=1):
-            line = raw.partition("#")[0].strip()
-            if number < start or not line:
-                continue
-            cells = line.split(delimiter)
-            if len(cells) != 6:
-                return FileFormatError(f"{path}, line {number}: {len(cells)} columns: expected {_COLUMNS}")
-            for cell in cells:
-                if not _is_number(cell):
-                    return FileFormatError(f"{path}, line {number}: {cell.strip()!r} is not a number")
-    return FileFormatError(f"{path}: {_first_line(error)}: expected {_COLUMNS}")
+def _map_npy(path: Path) -> NDArray[Any]:
+    header = npy_header(path)
+    if len(header.shape) != 2 or header.shape[1] != 6:
+        raise FileFormatError(f"{path}: the array has shape {header.shape}: expected N×6, {COLUMNS}")
+    if not header.is_real:
+        raise FileFormatError(f"{path}: the array has type {header.dtype}: expected real numbers")
+    if header.nbytes == 0:
+        raise FileFormatError(f"{path}: no pairs in it: expected N×6, {COLUMNS}")
+    order: Literal["F", "C"] = "F" if header.columns_first else "C"
+    pairs = np.memmap(path, header.dtype, "r", header.offset, header.shape, order)
+    return pairs if pairs.flags.aligned else np.array(pairs)
 
 
 def _blocks(source: FloatArray, target: FloatArray) -> Iterator[FloatArray]:
@@ -213,20 +189,3 @@ def _blocks(source: FloatArray, target: FloatArray) -> Iterator[FloatArray]:
     for start in range(0, len(source), _BLOCK):
         block = slice(start, start + _BLOCK)
         yield np.hstack([source[block], target[block]])
-
-
-def _check_real(path: Path, name: str, values: NDArray) -> None:
-    if values.dtype.kind not in "fiu":
-        raise FileFormatError(f"{path}: {name} has type {values.dtype}: expected real numbers")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -7,6 +7,7 @@ names, one space between values.
 from __future__ import annotations
 
 import io
+import os
 import struct
 from dataclasses import dataclass
 from itertools import islice
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.errors import FileFormatError
-from tear3d.io.checks import check_declared, header_lines, load_package, whole_number
+from tear3d.io.checks import check_declared, check_memory, header_lines, load_package, whole_number
 
 KIND = "PCD"
 ENCODINGS = ("ascii", "binary", "binary_compressed")
@@ -51,7 +52,7 @@ class Header:
         return "\n".join(lines).encode()
 
 
-def read(path: Path) -> NDArray[Any]:
+def read(path: Path, limit: int) -> NDArray[Any]:
     pypcd4 = load_package("pypcd4", "clouds", "reading PCD files")
     size = path.stat().st_size
     with path.open("rb") as handle:
@@ -62,12 +63,12 @@ def read(path: Path) -> NDArray[Any]:
         what = f"its header ({header.points} points)"
         if header.encoding == "ascii":
             check_declared(path, what, 2 * sum(header.counts) * header.points - 1, left)
-            body = _ascii_body(path, handle, header)
         elif header.encoding == "binary":
             check_declared(path, what, header.row_bytes * header.points, left)
-            body = handle.read(header.row_bytes * header.points)
         else:
-            body = _compressed_body(path, handle, header, left)
+            _check_compressed(path, handle, header, left)
+        check_memory(path, what, (24 + header.row_bytes) * header.points, limit)
+        body = _ascii_body(path, handle, header) if header.encoding == "ascii" else handle.read()
     data = np.atleast_1d(pypcd4.PointCloud.from_fileobj(io.BytesIO(header.plain() + body)).pc_data)
     if len(data) != header.points:
         raise FileFormatError(f"{path}: declares {header.points} points but holds {len(data)}")
@@ -82,17 +83,16 @@ def _ascii_body(path: Path, handle: BinaryIO, header: Header) -> bytes:
     return b"\n".join(lines) + b"\n"
 
 
-def _compressed_body(path: Path, handle: BinaryIO, header: Header, left: int) -> bytes:
+def _check_compressed(path: Path, handle: BinaryIO, header: Header, left: int) -> None:
     check_declared(path, "the sizes of its compressed data", 8, left)
-    sizes = handle.read(8)
-    packed, unpacked = struct.unpack("<II", sizes)
+    packed, unpacked = struct.unpack("<II", handle.read(8))
+    handle.seek(-8, os.SEEK_CUR)
     check_declared(path, "its compressed data", packed, left - 8)
     if unpacked != header.row_bytes * header.points or unpacked > MAX_LZF_RATIO * packed:
         raise FileFormatError(
             f"{path}: {header.points} points of {header.row_bytes} bytes do not match "
             f"{packed} compressed bytes declared to unpack to {unpacked}"
         )
-    return sizes + handle.read(packed)
 
 
 def _parse(path: Path, lines: list[list[str]]) -> Header:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.lib import format as npy_format
 from numpy.typing import ArrayLike, NDArray
 
 from tear3d.errors import FileFormatError, InputError
+from tear3d.io.arrays import Archive
 from tear3d.io.atomic import atomic_write
 from tear3d.io.checks import format_errors
 
 PoseStyle = Literal["matrix", "kitti", "tum"]
 MAX_BYTES = 1 << 16
+MAX_UNPACKED = 1 << 12
 KEY = "transformation"
 
 
@@ -122,11 +122,12 @@ def _read_text(path: Path) -> NDArray[np.float64]:
 
 
 def _read_npz(path: Path) -> NDArray[np.float64]:
-    with zipfile.ZipFile(path) as archive, archive.open(f"{KEY}.npy") as handle:
-        if npy_format.read_magic(handle) != (1, 0):
-            raise FileFormatError(f"{path}: {KEY} is not a plain array")
-        shape, columns_first, dtype = npy_format.read_array_header_1_0(handle)
-        if shape != (4, 4) or dtype.kind not in "fiu":
-            raise FileFormatError(f"{path}: {KEY} has shape {shape} and type {dtype}; expected 4×4 numbers")
-        array = np.frombuffer(handle.read(16 * dtype.itemsize), dtype=dtype)
-        return array.reshape(4, 4, order="F" if columns_first else "C").astype(np.float64)
+    with Archive(path, MAX_UNPACKED) as archive:
+        if KEY not in archive.names:
+            raise FileFormatError(f"{path}: holds {', '.join(archive.names)[:100] or 'no arrays'}; expected {KEY}")
+        header = archive.header(KEY)
+        if header.shape != (4, 4) or not header.is_real:
+            raise FileFormatError(
+                f"{path}: {KEY} has shape {header.shape} and type {header.dtype}; expected 4×4 numbers"
+            )
+        return archive.read(KEY).astype(np.float64)

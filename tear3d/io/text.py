@@ -28,7 +28,7 @@ class Layout:
     """The count in the first line of a PTS file."""
 
 
-def read(path: Path) -> NDArray[Any]:
+def read(path: Path, limit: int) -> NDArray[Any]:
     layout = _layout(path)
     points = np.loadtxt(
         path,

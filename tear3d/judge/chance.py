@@ -13,7 +13,7 @@ against targets of *other* pairs, so dense regions, planes and targets that many
 them as they should.
 
 Pairs that share a small patch of source and target (many-to-one matches, neighbouring points) are
-not independent witnesses. The consensus is therefore counted in occupied voxels of half the noise
+not independent witnesses. The consensus is therefore counted in occupied voxels of half the typical noise
 bound, k = the smaller of the numbers of source and target voxels with an inlier, and the n of the
 binomial shrinks in proportion.
 """
@@ -21,19 +21,51 @@ binomial shrinks in proportion.
 from __future__ import annotations
 
 import math
+from functools import cached_property
 
 import numpy as np
 from numba import njit
 
-from tear3d.problem.objective import as_pose, inlier_mask, per_pair, take
+from tear3d.problem.arrays import FloatArray
+from tear3d.problem.objective import inlier_mask
+from tear3d.problem.pairs import Pairs, take
+from tear3d.problem.pose import Pose
 
 SIGNIFICANT = -2.0
 """A consensus counts as found when log10 NFA is at most this."""
 REPAIRINGS = 100_000
+LENGTHS = 5_000
+"""Re-pairings drawn to measure p₀ and p_c; free choices, their noise is small against the exponents."""
 LARGEST = 32_768
 """More pairs than this are thinned evenly before they are judged."""
 VOXEL = 0.5
 """Edge of the voxels that count as one witness, in noise bounds."""
+
+
+class Chance:
+    """log10 NFA of poses over the same pairs; very negative is good, `SIGNIFICANT` the limit."""
+
+    def __init__(self, pairs: Pairs, seed: int = 0) -> None:
+        stride = -(-len(pairs) // LARGEST)
+        self.pairs = pairs if stride == 1 else pairs.take(slice(None, None, stride))
+        self.seed = seed
+
+    @cached_property
+    def log10_tests(self) -> float:
+        """log10 of how many poses a search can try."""
+        return log10_triples(len(self.pairs), length_chance(self.pairs, seed=self.seed))
+
+    def __call__(self, pose: Pose) -> float:
+        pairs = self.pairs
+        mask = inlier_mask(pairs, pose)
+        count = int(np.count_nonzero(mask))
+        if count <= 3:
+            return self.log10_tests
+        p0 = chance_agreement(pairs, pose, seed=self.seed)
+        size = VOXEL * pairs.typical_bound
+        witnesses = min(_voxels(pairs.x[mask], size), _voxels(pairs.y[mask], size))
+        independent = max(witnesses, round(len(pairs) * witnesses / count))
+        return log10_nfa(witnesses, independent, p0, self.log10_tests)
 
 
 def log10_binomial_tail(k: int, n: int, p: float) -> float:
@@ -82,11 +114,11 @@ def log10_triples(n: int, chance: float = 1.0) -> float:
     return max(0.0, math.log10(n * (n - 1) * (n - 2) / 6) + 3.0 * math.log10(chance)) if n >= 3 else 0.0
 
 
-def length_chance(x, y, xi, *, seed: int = 0, draws: int = 5_000) -> float:
+def length_chance(pairs: Pairs, *, seed: int = 0, draws: int = LENGTHS) -> float:
     """Probability that meaningless pairs keep a distance up to their noise bounds; never 0."""
-    bound = per_pair(xi)
-    i, j, k, m = np.random.default_rng(seed).integers(0, len(x), (4, draws))
-    limit = take(bound, i) + take(bound, j)
+    i, j, k, m = np.random.default_rng(seed).integers(0, len(pairs), (4, draws))
+    limit = take(pairs.xi, i) + take(pairs.xi, j)
+    x, y = pairs.x, pairs.y
     difference = np.linalg.norm(x[i] - x[j], axis=1) - np.linalg.norm(y[k] - y[m], axis=1)
     return (int(np.count_nonzero(np.abs(difference) <= limit)) + 1) / (draws + 1)
 
@@ -115,58 +147,30 @@ def _repaired_hits(x, y, rotation, t, xi, shifts):
     return near, wide
 
 
-def chance_agreement(x, y, rotation, t, xi, *, seed: int = 0, repairings: int = REPAIRINGS) -> float:
+def chance_agreement(pairs: Pairs, pose: Pose, *, seed: int = 0, repairings: int = REPAIRINGS) -> float:
     """Probability that a meaningless pair agrees with the pose, from re-paired data; never 0.
 
     The largest of: the hits within ξ; those within 3ξ divided by 27 (the same density seen on a
-    coarser scale, less noisy); the volume of the ξ-ball relative to the targets' bounding box.
+    coarser scale, less noisy); the volume of a typical ξ-ball relative to the targets' bounding box.
     """
-    x, y, bound = np.ascontiguousarray(x), np.ascontiguousarray(y), per_pair(xi)
-    n = len(x)
+    n = len(pairs)
     rounds = max(1, repairings // n)
     if rounds >= n - 1:
         shifts = np.arange(1, max(2, n))
     else:
         shifts = np.random.default_rng(seed).integers(1, n, rounds)
-    near, wide = _repaired_hits(x, y, *as_pose(rotation, t), bound, shifts)
+    x, y = np.ascontiguousarray(pairs.x), np.ascontiguousarray(pairs.y)
+    near, wide = _repaired_hits(x, y, pose.rotation, pose.translation, pairs.xi, shifts)
     draws = n * len(shifts)
-    radius = float(np.mean(bound))
-    box = np.prod(y.max(axis=0) - y.min(axis=0) + 2.0 * radius, dtype=np.float64)
-    ball = 4.0 / 3.0 * math.pi * radius**3
-    return float(min(1.0, max(near / draws, wide / (27.0 * draws), ball / box, 0.5 / draws)))
+    radius = pairs.typical_bound
+    share = 4.0 / 3.0 * math.pi * float(np.prod(radius / (np.ptp(y, axis=0) + 2.0 * radius)))
+    return float(min(1.0, max(near / draws, wide / (27.0 * draws), share, 0.5 / draws)))
 
 
-def _voxels(points, size: float) -> int:
+def _voxels(points: FloatArray, size: float) -> int:
     """How many voxels of a grid hold a point (at most 2²¹ along an axis)."""
     corner = points.min(axis=0)
     size = max(size, float(np.max(points - corner)) / 2_097_151, 1e-300)
     cells = np.floor((points - corner) / size).astype(np.int64)
     key = (cells[:, 0] * 2_097_152 + cells[:, 1]) * 2_097_152 + cells[:, 2]
     return len(np.unique(key))
-
-
-def significance(x, y, rotation, t, xi, *, log10_tests: float | None = None, seed: int = 0) -> float:
-    """log10 NFA of the consensus of a pose; very negative is good, `SIGNIFICANT` the limit.
-
-    Parameters
-    ----------
-    x, y : N×3 arrays
-    rotation, t : the pose
-    xi : noise bound, a number or one per pair
-    log10_tests : if known from an earlier call on the same pairs, see `log10_triples`
-    """
-    bound = per_pair(xi)
-    stride = -(-len(x) // LARGEST)
-    if stride > 1:
-        x, y, bound = x[::stride], y[::stride], take(bound, slice(None, None, stride))
-    if log10_tests is None:
-        log10_tests = log10_triples(len(x), length_chance(x, y, bound, seed=seed))
-    mask = inlier_mask(x, y, rotation, t, bound)
-    count = int(np.count_nonzero(mask))
-    if count <= 3:
-        return log10_tests
-    p0 = chance_agreement(x, y, rotation, t, bound, seed=seed)
-    size = VOXEL * float(np.mean(bound))
-    witnesses = min(_voxels(x[mask], size), _voxels(y[mask], size))
-    pairs = max(witnesses, round(len(x) * witnesses / count))
-    return log10_nfa(witnesses, pairs, p0, log10_tests)

@@ -1,8 +1,9 @@
-"""Arrays from whatever holds points or row numbers, Open3D's objects included, without importing Open3D."""
+"""Arrays from whatever holds points, numbers or row numbers, Open3D's objects included, without importing Open3D."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +11,33 @@ from numpy.typing import NDArray
 from tear3d.errors import InputError
 
 FloatArray = NDArray[np.float64]
+RealArray = NDArray[np.floating[Any]] | NDArray[np.integer[Any]]
+Numbers = float | Sequence[float] | RealArray
+"""A number, or one per pair."""
 
 
-def as_points(obj: object, name: str) -> NDArray[np.float64]:
+class HasPoints(Protocol):
+    """A point cloud that keeps its points in `points`, as Open3D's do."""
+
+    @property
+    def points(self) -> Any: ...
+
+
+class HasPositions(Protocol):
+    """A tensor point cloud that keeps its points in `point["positions"]`."""
+
+    @property
+    def point(self) -> Any: ...
+
+
+Points = RealArray | Sequence[Sequence[float]] | HasPoints | HasPositions
+"""Points as rows, or a point cloud."""
+
+LARGEST = 1e150
+"""Coordinates, noise bounds and weights beyond it have squares that float64 cannot hold."""
+
+
+def as_points(obj: Points, name: str) -> FloatArray:
     """An (N, 3) float64 array of finite points.
 
     Parameters
@@ -22,40 +47,51 @@ def as_points(obj: object, name: str) -> NDArray[np.float64]:
     name : str
         What to call it in an error message.
     """
-    raw: Any = obj
-    if not isinstance(raw, np.ndarray):
-        if hasattr(raw, "point") and "positions" in raw.point:
-            raw = raw.point["positions"].cpu().numpy()
-        elif hasattr(raw, "points"):
-            raw = raw.points
-    try:
-        array = np.asarray(raw)
-    except ValueError as error:
-        raise InputError(f"{name} cannot be made an array ({error}): pass points as rows (N×3)") from error
+    array = _array(_unwrapped(obj), name, "pass points as rows (N×3)")
     if array.ndim != 2:
         raise InputError(f"{name} has {array.ndim} dimensions: pass points as rows (N×3)")
     if array.shape[1] != 3:
         rows, columns = array.shape
         raise InputError(f"{name} has {rows} rows and {columns} columns: pass points as rows (N×3)")
-    if not (np.issubdtype(array.dtype, np.floating) or np.issubdtype(array.dtype, np.integer)):
-        raise InputError(f"{name} has dtype {array.dtype}: expected real numbers")
-    points = np.ascontiguousarray(array, dtype=np.float64)
-    finite = np.isfinite(points).all(axis=1)
-    if not finite.all():
-        bad = len(points) - int(np.count_nonzero(finite))
-        raise InputError(
-            f"{name} has {bad} of {len(points)} points with NaN or infinite coordinates "
-            f"(first at row {int(np.argmin(finite))}): remove them"
-        )
+    points = _floats(array, name)
+    if len(points) and not max(float(points.max()), -float(points.min())) <= LARGEST:
+        _complain(points, name)
     return points
 
 
-def as_correspondences(obj: object, name: str = "correspondences") -> NDArray[np.int64]:
+def _complain(points: FloatArray, name: str) -> NoReturn:
+    bad = ~np.isfinite(points).all(axis=1)
+    if bad.any():
+        raise InputError(
+            f"{name} has {int(np.count_nonzero(bad))} of {len(points)} points with NaN or infinite coordinates "
+            f"(first at row {int(np.argmax(bad))}): remove them"
+        )
+    row = int(np.argmax(np.abs(points).max(axis=1)))
+    raise InputError(f"{name} has coordinates beyond {LARGEST:g} (row {row}): use a larger unit of length")
+
+
+def as_numbers(values: Numbers, name: str, n: int) -> FloatArray:
+    """One finite number ≥ 0 per pair, or a single one that all share."""
+    array = np.atleast_1d(_floats(_array(values, name, "expected a number or one per pair"), name))
+    if array.ndim != 1 or array.size not in (1, n):
+        raise InputError(f"{name} has shape {array.shape}: expected a number or one per pair ({n})")
+    if not np.all(np.isfinite(array)):
+        raise InputError(f"{name} has NaN or infinite entries (first at {int(np.argmin(np.isfinite(array)))})")
+    if np.any(array < 0.0):
+        raise InputError(
+            f"{name} has negative entries (the first at {int(np.argmax(array < 0.0))}): expected 0 or more"
+        )
+    if array.max() > LARGEST:
+        raise InputError(f"{name} has entries beyond {LARGEST:g} (the first at {int(np.argmax(array > LARGEST))})")
+    return np.ascontiguousarray(array)
+
+
+def as_correspondences(obj: Any, name: str = "correspondences") -> NDArray[np.int64]:
     """An (M, 2) int64 array of (source row, target row).
 
     Accepts array-likes, Open3D's `Vector2iVector` and any result with a `correspondence_set`.
     """
-    array = np.asarray(getattr(obj, "correspondence_set", obj))
+    array = _array(getattr(obj, "correspondence_set", obj), name, "pass pairs of row numbers as rows (M×2)")
     if array.size == 0:
         return np.empty((0, 2), dtype=np.int64)
     if array.ndim != 2 or array.shape[1] != 2:
@@ -66,3 +102,30 @@ def as_correspondences(obj: object, name: str = "correspondences") -> NDArray[np
     if pairs.min() < 0:
         raise InputError(f"{name} has the row number {pairs.min()}: expected none below 0")
     return pairs
+
+
+def _unwrapped(obj: Any) -> Any:
+    if not isinstance(obj, np.ndarray):
+        if hasattr(obj, "point") and "positions" in obj.point:
+            return obj.point["positions"].cpu().numpy()
+        if hasattr(obj, "points"):
+            return obj.points
+    return obj
+
+
+def _array(raw: Any, name: str, advice: str) -> NDArray[Any]:
+    if np.ma.isMaskedArray(raw):
+        raise InputError(f"{name} is a masked array, and the mask would be lost: pass its valid rows only")
+    try:
+        return np.asarray(raw)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InputError(f"{name} cannot be made an array ({error}): {advice}") from error
+
+
+def _floats(array: NDArray[Any], name: str) -> FloatArray:
+    """As float64, if these are real numbers: no strings, no complex or truth values, no objects."""
+    if not (np.issubdtype(array.dtype, np.floating) or np.issubdtype(array.dtype, np.integer)):
+        kind = "numbers too large for float64, or no numbers" if array.dtype == object else f"dtype {array.dtype}"
+        raise InputError(f"{name} has {kind}: expected real numbers")
+    with np.errstate(over="ignore"):  # longer floats may become infinite, which is refused by the caller
+        return np.ascontiguousarray(array, dtype=np.float64)

@@ -1,10 +1,16 @@
-"""When a search must stop, and how it tells the world where it stands."""
+"""When a call must stop, and how it tells the world where it stands."""
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Literal
+
+Stop = Literal["interrupted", "time_limit", "node_limit"]
 
 
 def relative_gap(saving: float, bound: float) -> float:
@@ -17,7 +23,7 @@ def relative_gap(saving: float, bound: float) -> float:
 
 @dataclass(frozen=True)
 class Progress:
-    """One report of a running search, passed to the `progress` callback."""
+    """One report of a running call, passed to the `progress` callback."""
 
     stage: str
     saving: float
@@ -37,9 +43,10 @@ ProgressCallback = Callable[[Progress], object]
 
 @dataclass
 class Limits:
-    """Time, cells and cancellation, shared by all stages of one call.
+    """Time, cells and cancellation, shared by all steps of one call.
 
-    The callback may return False to stop the search; it is called at most every `interval` seconds.
+    The callback may return False to stop the call; it is called at most every `interval` seconds, in the thread of the
+    caller only. `cells` is counted in that thread only too.
     """
 
     time_limit: float | None = None
@@ -49,11 +56,22 @@ class Limits:
     started: float = field(default_factory=time.perf_counter)
     cells: int = 0
     cancelled: bool = False
+    laps: dict[str, float] = field(default_factory=dict)
+    """Seconds spent in each step."""
     _last_report: float = -1.0
 
     @property
     def seconds(self) -> float:
         return time.perf_counter() - self.started
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        """Add the time that the block takes to a step's."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.laps[name] = self.laps.get(name, 0.0) + time.perf_counter() - began
 
     def cancel(self) -> None:
         self.cancelled = True
@@ -62,8 +80,12 @@ class Limits:
         """How many more cells may be visited (a huge number without a limit)."""
         return 2**62 if self.node_limit is None else max(0, self.node_limit - self.cells)
 
-    def exceeded(self) -> str | None:
-        """`interrupted`, `time_limit`, `node_limit`, or None while the search may go on."""
+    def over(self) -> bool:
+        """Whether time or patience has run out: for threads, between two slices of work."""
+        return self.cancelled or (self.time_limit is not None and self.seconds >= self.time_limit)
+
+    def exceeded(self) -> Stop | None:
+        """What ends the call, or None while it may go on."""
         if self.cancelled:
             return "interrupted"
         if self.time_limit is not None and self.seconds >= self.time_limit:
@@ -80,5 +102,32 @@ class Limits:
         if now - self._last_report < self.interval and self._last_report >= 0.0:
             return
         self._last_report = now
-        if self.progress(Progress(stage, saving, saving_bound, self.cells, now, done)) is False:
+        try:
+            answer = self.progress(Progress(stage, saving, saving_bound, self.cells, now, done))
+        except KeyboardInterrupt:
+            answer = False
+        if answer is False:
             self.cancel()
+
+
+@contextmanager
+def ctrl_c_cancels(limits: Limits) -> Iterator[None]:
+    """While the block runs, Ctrl-C cancels `limits` instead of raising somewhere in the middle; a second one raises.
+
+    Only in the main thread, the one that receives signals, and only if nobody else handles Ctrl-C.
+    """
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+
+    def handle(number: int, frame: object) -> None:
+        if limits.cancelled:
+            raise KeyboardInterrupt
+        limits.cancel()
+
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

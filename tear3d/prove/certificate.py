@@ -1,8 +1,8 @@
-"""What a search proved."""
+"""What the searches of one call proved."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from tear3d.problem.arrays import FloatArray
 from tear3d.problem.limits import relative_gap
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StageCertificate:
     """What one search proved.
 
@@ -38,6 +38,19 @@ class StageCertificate:
         """Relative gap: (saving_bound - saving) / saving."""
         return relative_gap(self.saving, self.saving_bound)
 
+    def scaled(self, factor: float) -> StageCertificate:
+        """The same search when every saving is multiplied by `factor`."""
+        if factor == 1.0:
+            return self
+        return replace(
+            self,
+            objective=factor * self.objective,
+            lower_bound=factor * self.lower_bound,
+            saving=factor * self.saving,
+            saving_bound=factor * self.saving_bound,
+            history=self.history * [1.0, factor, factor],
+        )
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "name": self.name,
@@ -52,16 +65,69 @@ class StageCertificate:
         }
 
 
-@dataclass(frozen=True)
-class Certificate:
-    """One certificate per stage of the search."""
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """One try at a proof: the stages it went through, and whether what they found is the pose that is returned."""
 
-    stages: tuple[StageCertificate, ...] = ()
+    stages: tuple[StageCertificate, ...]
+    agrees: bool
+    """The solutions of the stages are the returned pose, up to a few noise bounds."""
+    axis: tuple[float, float, float] | None = None
+    """The direction along which the first row was torn off; None for the whole pose."""
+    swapped: bool = False
+    """Source and target were in each other's role: `axis` is a direction of the source."""
+    rows: tuple[tuple[float, ...], ...] = ()
+    """The proven rows as (r₁, r₂, r₃, t): along the axis, target ≈ r · source + t in the coordinates given."""
 
     @property
     def closed(self) -> bool:
         """True when every stage was proven optimal within its gap."""
         return bool(self.stages) and all(stage.closed for stage in self.stages)
+
+    def scaled(self, factor: float) -> Attempt:
+        return replace(self, stages=tuple(stage.scaled(factor) for stage in self.stages))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "agrees": self.agrees,
+            "axis": None if self.axis is None else list(self.axis),
+            "swapped": self.swapped,
+            "rows": [list(row) for row in self.rows],
+            "stages": [stage.to_dict() for stage in self.stages],
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """Everything that was tried to prove the pose, also what disagreed."""
+
+    attempts: tuple[Attempt, ...] = ()
+
+    @classmethod
+    def of(cls, *stages: StageCertificate, agrees: bool = True) -> Certificate:
+        """With one attempt, if there were any stages."""
+        return cls((Attempt(tuple(stages), agrees),) if stages else ())
+
+    @property
+    def attempt(self) -> Attempt | None:
+        """The one that counts: the first that agrees with the returned pose, else the first."""
+        agreeing = (attempt for attempt in self.attempts if attempt.agrees)
+        return next(agreeing, self.attempts[0] if self.attempts else None)
+
+    @property
+    def stages(self) -> tuple[StageCertificate, ...]:
+        """Those of the attempt that counts."""
+        return () if self.attempt is None else self.attempt.stages
+
+    @property
+    def closed(self) -> bool:
+        """True when every stage was proven optimal within its gap."""
+        return self.attempt is not None and self.attempt.closed
+
+    @property
+    def agrees(self) -> bool:
+        """True when the solutions of the stages are the returned pose."""
+        return self.attempt is not None and self.attempt.agrees
 
     @property
     def gap(self) -> float:
@@ -70,7 +136,13 @@ class Certificate:
 
     @property
     def cells(self) -> int:
-        return sum(stage.cells for stage in self.stages)
+        """Cells visited, in all attempts."""
+        return sum(stage.cells for attempt in self.attempts for stage in attempt.stages)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"closed": self.closed, "stages": [stage.to_dict() for stage in self.stages]}
+        return {
+            "closed": self.closed,
+            "agrees": self.agrees,
+            "stages": [stage.to_dict() for stage in self.stages],
+            "attempts": [attempt.to_dict() for attempt in self.attempts],
+        }

@@ -21,6 +21,23 @@ if TYPE_CHECKING:
 _SOURCE, _TARGET, _INLIER, _OUTLIER, _OPEN = "#e0700f", "#2c6cb0", "#0b8f63", "#c2415f", "#e23d28"
 
 
+def plot(
+    result: Result, source: ArrayLike | None, target: ArrayLike | None, *, kind: str | None = None, **options: Any
+) -> Figure:
+    """The figure of a kind; see `Result.plot`."""
+    kind = kind or ("search" if source is None else "clouds")
+    if kind in ("clouds", "residuals"):
+        if source is None or target is None:
+            raise InputError(f"kind {kind!r} needs the pairs: call plot(source, target, kind={kind!r})")
+        draw = aligned_clouds if kind == "clouds" else residual_histogram
+        return draw(result, source, target, **options)
+    if kind == "search":
+        return search_progress(result, **options)
+    if kind == "cells":
+        return sphere_cells(result, **options)
+    raise InputError(f"kind is {kind!r}: expected 'clouds', 'residuals', 'search' or 'cells'")
+
+
 def residual_histogram(
     result: Result, source: ArrayLike, target: ArrayLike, *, noise_bound: ArrayLike | None = None
 ) -> Figure:

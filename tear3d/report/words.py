@@ -18,9 +18,9 @@ ENDED_BY = {
 }
 
 _STOPPED_BY = {
-    "time_limit": "The time limit ended the search before the proof was complete",
-    "node_limit": "The cell limit ended the search before the proof was complete",
-    "interrupted": "The search was interrupted before the proof was complete",
+    "time_limit": "The time limit ended the search before it was complete",
+    "node_limit": "The cell limit ended the search before it was complete",
+    "interrupted": "The search was interrupted before it was complete",
 }
 
 
@@ -93,11 +93,25 @@ def certificate_sentence(certificate: Certificate) -> str:
         return "Nothing was proven yet: the bound was still infinitely far from what was found."
     closed = sum(stage.closed for stage in certificate.stages)
     each = "its one stage" if len(certificate.stages) == 1 else "each of its stages"
+    if certificate.closed and not certificate.agrees:
+        return (
+            f"The search covered every possibility in {each}, but what is best there is not part of this pose: "
+            "the proof is not about it."
+        )
     if certificate.closed:
         more = "more than what was found" if gap == 0.0 else f"more than {percent(gap)} beyond what was found"
-        return f"The search covered every possibility in {each}: none saves {more}."
+        return f"The search covered every possibility in {each}: none saves {more}.{_others(certificate)}"
     ending = f" {closed or 'None'} of the {len(certificate.stages)} closed." if len(certificate.stages) > 1 else ""
-    return f"In {each}, no pose can save more than {percent(gap)} beyond what was found.{ending}"
+    return f"In {each}, no solution can save more than {percent(gap)} beyond what was found.{ending}"
+
+
+def _others(certificate: Certificate) -> str:
+    """What was tried besides, and disagreed."""
+    against = sum(not attempt.agrees for attempt in certificate.attempts)
+    if against == 0:
+        return ""
+    rows = "The best rows along one other direction are" if against == 1 else "Those along two other directions are"
+    return f" {rows} not those of this pose."
 
 
 def stage_sentence(stage: StageCertificate) -> str:
@@ -114,22 +128,23 @@ def stage_sentence(stage: StageCertificate) -> str:
 
 def verdict(result: Result) -> Verdict:
     """The headline of the report."""
-    inliers, pairs = result.num_inliers, len(result.inlier_mask)
+    inliers, pairs = result.num_inliers, result.num_pairs
     agree = (
         f"{count(inliers)} of {count(pairs)} pairs ({share(inliers, pairs)}) "
         "agree with this pose within their noise bound."
     )
     proof = certificate_sentence(result.certificate)
-    if result.status == "no_consensus":
-        text = (
-            f"{agree} That many would also agree with some pose if all pairs were wrong: "
-            "do not use this pose without other evidence."
-        )
-        return Verdict("bad", "no consensus", "The best pose cannot be told from chance", text)
-    if result.status == "optimal":
-        return Verdict("good", "optimal", "Registered, and proven optimal", f"{agree} {proof}")
-    if result.status == "uncertified":
-        return Verdict("warn", "uncertified", "Registered, without a proof", f"{agree} {proof}")
-    stopped = _STOPPED_BY[result.status]
     label = result.status.replace("_", " ")
+    chance = "That many would also agree with some pose if all pairs were wrong"
+    if result.status == "no_consensus":
+        text = f"{agree} {chance}: do not use this pose without other evidence."
+        return Verdict("bad", label, "The best pose cannot be told from chance", text)
+    if result.status == "optimal":
+        return Verdict("good", label, "Registered, and proven optimal", f"{agree} {proof}")
+    if result.status == "uncertified":
+        return Verdict("warn", label, "Registered, without a proof", f"{agree} {proof}")
+    stopped = _STOPPED_BY[result.status]
+    if not result.success:
+        text = f"{agree} {chance}. {stopped}: do not use this pose without other evidence."
+        return Verdict("bad", label, "Stopped before a pose stood out from chance", text)
     return Verdict("warn", label, "Registered, but the proof is unfinished", f"{agree} {stopped}. {proof}")

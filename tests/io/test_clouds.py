@@ -121,7 +121,6 @@ def test_write_refuses(tmp_path, points, message):
 @pytest.mark.parametrize(
     ("kind", "package", "extra"),
     [
-        ("ply", "plyfile", "clouds"),
         ("pcd", "pypcd4", "clouds"),
         ("las", "laspy", "las"),
         ("e57", "pye57", "e57"),

@@ -59,15 +59,21 @@ def make(folder: Path, kind: str, points: np.ndarray) -> Path:
 
 
 def _ply(path: Path, kind: str, points: np.ndarray) -> None:
-    plyfile = pytest.importorskip("plyfile")
-    faces = np.empty(4, dtype=[("vertex_indices", "i4", (3,))])
-    faces["vertex_indices"] = [0, 1, 2]
-    vertices = _fields(points, "xyz")
-    elements = [plyfile.PlyElement.describe(vertices, "vertex"), plyfile.PlyElement.describe(faces, "face")]
-    if kind == "ply_faces_first":
-        elements.reverse()
+    encoding = {"ply_ascii": "ascii", "ply_big": "binary_big_endian"}.get(kind, "binary_little_endian")
     order = ">" if kind == "ply_big" else "<"
-    plyfile.PlyData(elements, text=kind == "ply_ascii", byte_order=order).write(str(path))
+    vertices = points.astype(f"{order}f8").tobytes()
+    faces = 4 * (b"\x03" + np.array([0, 1, 2], f"{order}i4").tobytes())
+    if kind == "ply_ascii":
+        vertices = "".join(f"{x!r} {y!r} {z!r}\n" for x, y, z in points.tolist()).encode()
+        faces = 4 * b"3 0 1 2\n"
+    parts = [
+        (f"element vertex {len(points)}\n" + "".join(f"property double {axis}\n" for axis in "xyz"), vertices),
+        ("element face 4\nproperty list uchar int vertex_indices\n", faces),
+    ]
+    if kind == "ply_faces_first":
+        parts.reverse()
+    header = f"ply\nformat {encoding} 1.0\n{parts[0][0]}{parts[1][0]}end_header\n"
+    path.write_bytes(header.encode() + parts[0][1] + parts[1][1])
 
 
 def _las(path: Path, kind: str, points: np.ndarray) -> None:

@@ -120,7 +120,7 @@ def points(*shape):
         ({"source": points(4, 3), "target": points(4, 3) + 1j}, "target has type complex128"),
         ({"source": points(4, 3), "target": points(4, 3), "xi": points(3)}, r"noise_bound has shape \(3,\)"),
         ({"source": points(4, 3), "target": points(4, 3), "weights": points(2)}, r"weights has shape \(2,\)"),
-        ({"source": np.full((4, 3), None), "target": points(4, 3)}, "not a readable .npz"),
+        ({"source": np.full((4, 3), None), "target": points(4, 3)}, "source has type object"),
     ],
 )
 def test_bad_npz_names_the_array(tmp_path, content, message):
@@ -152,7 +152,7 @@ def test_truncated_binary_files(tmp_path, suffix):
     path = tmp_path / f"p{suffix}"
     write_pairs(path, points(100, 3), points(100, 3))
     path.write_bytes(path.read_bytes()[:1000])
-    with pytest.raises(FileFormatError, match="not a readable"):
+    with pytest.raises(FileFormatError, match=r"needs at least|not a \.npz"):
         read_pairs(path)
 
 

@@ -1,0 +1,90 @@
+"""What a result may be called.
+
+============  ==========================================================================  ===================
+status        when                                                                        success
+============  ==========================================================================  ===================
+optimal       the proof is complete, it is about this pose, and it cannot be chance       yes
+uncertified   it cannot be chance; no proof was asked for, or the proof did not succeed   yes
+time_limit    the limit ended the call before what was asked for was done                 unless maybe chance
+node_limit    likewise                                                                    unless maybe chance
+interrupted   likewise, by Ctrl-C or by the progress callback                             unless maybe chance
+no_consensus  the search for candidates is complete, and the best could be chance         no
+============  ==========================================================================  ===================
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from tear3d.judge.chance import SIGNIFICANT
+from tear3d.problem.limits import Stop
+from tear3d.prove.certificate import Certificate
+
+Status = Literal["optimal", "time_limit", "node_limit", "interrupted", "uncertified", "no_consensus"]
+
+_ENDED = {
+    "time_limit": "the time limit ended the search",
+    "node_limit": "the node limit ended the search",
+    "interrupted": "the search was interrupted",
+}
+
+
+class Evidence(NamedTuple):
+    """What is known at the end of a call."""
+
+    level: float
+    """log10 of the expected number of poses with such a consensus in meaningless data."""
+    num_inliers: int
+    certify: bool | str
+    certificate: Certificate
+    ended: Stop | None
+    """What ended the call before it was done."""
+    candidates_done: bool
+    """Whether the search for candidates came to its end."""
+
+
+def could_be_chance(level: float) -> bool:
+    """Whether meaningless data would show such a consensus too."""
+    return not level <= SIGNIFICANT
+
+
+def verdict(known: Evidence) -> tuple[Status, str]:
+    """The status of a result and the sentence that goes with it."""
+    chance = could_be_chance(known.level)
+    doubt = f"a consensus of {known.num_inliers} pairs is not distinguishable from chance (log10 NFA {known.level:.1f})"
+    if chance and known.candidates_done:
+        return "no_consensus", doubt
+    certificate = known.certificate
+    proven = certificate.closed and certificate.agrees and not chance
+    if proven and known.certify == "full":
+        return "optimal", f"no rotation and translation saves {certificate.gap:.2g} more in the full objective"
+    if proven:
+        return "optimal", f"both rows are globally optimal within {certificate.gap:.2g} of the saving{_tries(known)}"
+    if known.ended is not None:
+        return known.ended, _ended_early(known, doubt if chance else None)
+    if not known.certify:
+        return "uncertified", "the best candidate; nothing was proven (certify=False)"
+    if certificate.closed:
+        return (
+            "uncertified",
+            f"the pose has the best full objective found, but is not made of proven rows{_tries(known)}",
+        )
+    return "uncertified", "the gap could not be closed at the resolution of the numbers"
+
+
+def _ended_early(known: Evidence, doubt: str | None) -> str:
+    reason = _ENDED[str(known.ended)]
+    if doubt is not None:
+        return f"{reason} before a pose was found that stands out from chance: {doubt}"
+    if not known.certify or not known.certificate.stages:
+        return f"{reason} before anything was proven; this is the best pose until then"
+    return f"{reason}; the gap says what was proven until then"
+
+
+def _tries(known: Evidence) -> str:
+    """How many frames were tried, if that was not the first."""
+    attempts = known.certificate.attempts
+    against = sum(not attempt.agrees for attempt in attempts)
+    if len(attempts) < 2:
+        return ""
+    return f" ({len(attempts)} directions were tried; the rows along {against} of them are not those of this pose)"

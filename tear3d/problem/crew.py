@@ -1,0 +1,62 @@
+"""A few threads that work on pieces of a step, while the caller's thread keeps watch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+from tear3d.problem.limits import Limits
+
+Work = TypeVar("Work")
+Item = TypeVar("Item")
+Out = TypeVar("Out")
+
+
+class Crew(Generic[Work]):
+    """Threads with a work space each. Steps must look at `limits.over()` every tenth of a second or so."""
+
+    def __init__(self, threads: int, limits: Limits, workspace: Callable[[], Work] | None = None) -> None:
+        self.limits = limits
+        self._pool = ThreadPoolExecutor(threads)
+        self._free: list[Any] = [workspace() if workspace is not None else None for _ in range(threads)]
+
+    def __enter__(self) -> Crew[Work]:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def map(
+        self, step: Callable[[Item, Work], Out], items: Iterable[Item], tick: Callable[[], object] | None = None
+    ) -> list[Out]:
+        """[step(item, work space) for all items], in order; `tick` is called now and then meanwhile.
+
+        Whatever `tick` or a step raises cancels the limits and is raised when all threads have stopped.
+        """
+        futures: list[Future[Out]] = []
+        try:
+            for item in items:
+                futures.append(self._pool.submit(self._call, step, item))
+            pending = set(futures)
+            while pending:
+                _, pending = wait(pending, timeout=self.limits.interval)
+                if pending and tick is not None:
+                    tick()
+            return [future.result() for future in futures]
+        except BaseException:
+            self.limits.cancel()
+            for future in futures:
+                future.cancel()
+            wait(futures)
+            raise
+
+    def _call(self, step: Callable[[Item, Work], Out], item: Item) -> Out:
+        work = self._free.pop()
+        try:
+            return step(item, work)
+        finally:
+            self._free.append(work)

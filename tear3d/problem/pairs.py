@@ -1,0 +1,229 @@
+"""The pairs of one problem: validated once, here, and carrying the frame they are in.
+
+Inside, coordinates are centred, and scaled when their size is out of the ordinary: a registration problem has no units.
+Weights are relative to a power of two near the largest. `Frame` knows the way back. A saving belongs to the `Pairs` it
+was computed from: with source and target swapped, or in other axes, it is another number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tear3d.errors import InputError
+from tear3d.problem.arrays import FloatArray, Numbers, Points, as_numbers, as_points
+from tear3d.problem.losses import Loss
+from tear3d.problem.pose import Pose
+from tear3d.problem.sizes import Crowd, Given, check_digits, check_noise_bound, check_spread, set_aside
+
+COPY_LIMIT = 200_000
+"""More pairs than this are not copied to be centred, ... (memory; free choice)"""
+FAR_OFF = 1e3
+"""... unless they lie this far off, in spreads: then centring saves digits."""
+PLAIN = 2.0**40
+"""Clouds of a size between 1/PLAIN and PLAIN are left in their units: float32 holds their products easily."""
+SAMPLE = 100_000
+"""Statistics come from about so many pairs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """How coordinates inside relate to those given: x_given = unit·x + source, and likewise for the target."""
+
+    source: FloatArray
+    target: FloatArray
+    unit: float = 1.0
+    weight: float = 1.0
+    """Weights given = weight · weights inside."""
+
+    def outside(self, pose: Pose) -> Pose:
+        """A pose found inside, for the coordinates given."""
+        return Pose(pose.rotation, self.unit * pose.translation + self.target - pose.rotation @ self.source)
+
+    def saving_unit(self, loss: Loss) -> float:
+        """What a saving inside is multiplied with to be one of the pairs given."""
+        return self.weight * self.unit**loss.power
+
+    @property
+    def swapped(self) -> Frame:
+        return replace(self, source=self.target, target=self.source)
+
+
+class Block(NamedTuple):
+    """Some consecutive pairs."""
+
+    rows: slice
+    x: FloatArray
+    y: FloatArray
+    xi: FloatArray
+    w: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Pairs x_i, y_i with noise bounds ξ_i and weights w_i. `xi` and `w` have one entry per pair, or one for all."""
+
+    x: FloatArray
+    y: FloatArray
+    xi: FloatArray
+    w: FloatArray
+    frame: Frame
+    x_mean: FloatArray
+    """What is left of the mean of x: zero unless the pairs are too many to copy."""
+    y_mean: FloatArray
+    rows: NDArray[np.int64] | None = None
+    """Rows of the input that these pairs are, when some were set aside."""
+    num_given: int = 0
+    aside: tuple[FloatArray, FloatArray] = (np.empty(0), np.empty(0))
+    """ξ and w of the pairs set aside: they agree with no pose that any other pair agrees with."""
+
+    @classmethod
+    def of(cls, source: Points, target: Points, noise_bound: Numbers, weights: Numbers | None = None) -> Pairs:
+        """Checked pairs, or an InputError that says what is wrong and what is expected."""
+        x, y = as_points(source, "source"), as_points(target, "target")
+        if len(x) != len(y):
+            raise InputError(
+                f"source has {len(x)} points and target {len(y)}: row i of one must be matched to row i of the other"
+            )
+        if len(x) < 3:
+            raise InputError(f"source has {len(x)} points: a pose needs at least 3 pairs")
+        xi = _shared(as_numbers(noise_bound, "noise_bound", len(x)))
+        if xi.size == 1 and xi[0] == 0.0:
+            raise InputError("noise_bound is 0: expected a positive number in the units of the points")
+        w, weight = _relative(np.ones(1) if weights is None else _shared(as_numbers(weights, "weights", len(x))))
+        usable = (xi > 0.0) & (w > 0.0)
+        if np.count_nonzero(np.broadcast_to(usable, len(x))) < 3:
+            raise InputError(
+                f"only {np.count_nonzero(np.broadcast_to(usable, len(x)))} pairs have a positive weight and noise "
+                "bound: expected at least 3"
+            )
+        every = None if usable.all() else np.broadcast_to(usable, len(x))
+        crowds = Crowd.of(x, every), Crowd.of(y, every)
+        for crowd, name in zip(crowds, ("source", "target"), strict=True):
+            check_spread(crowd, name)
+        check_noise_bound(xi, crowds)
+        given = Given(x, y, xi, usable)
+        far = set_aside(given, crowds)
+        check_digits(given, crowds, far)
+        return _framed(Block(slice(0, len(x)), x, y, xi, w), weight, far)
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def blocks(self, size: int = 500_000) -> Iterator[Block]:
+        """The pairs in pieces, in order: for data that is looked at a piece at a time."""
+        for begin in range(0, len(self), size):
+            rows = slice(begin, min(begin + size, len(self)))
+            yield Block(rows, self.x[rows], self.y[rows], take(self.xi, rows), take(self.w, rows))
+
+    def take(self, index: NDArray[np.int64] | slice) -> Pairs:
+        """Some of the pairs, in the same frame."""
+        return replace(
+            self, x=self.x[index], y=self.y[index], xi=take(self.xi, index), w=take(self.w, index), rows=None
+        )
+
+    @cached_property
+    def swapped(self) -> Pairs:
+        """The same pairs with source and target in each other's role: another problem, with the inverse poses."""
+        return replace(self, x=self.y, y=self.x, x_mean=self.y_mean, y_mean=self.x_mean, frame=self.frame.swapped)
+
+    @property
+    def sample(self) -> slice:
+        """About SAMPLE pairs, evenly."""
+        return slice(None, None, max(1, len(self) // SAMPLE))
+
+    @cached_property
+    def source_covariance(self) -> FloatArray:
+        return np.cov(self.x[self.sample].T)
+
+    @cached_property
+    def target_covariance(self) -> FloatArray:
+        return np.cov(self.y[self.sample].T)
+
+    @property
+    def radius(self) -> float:
+        """Root mean square distance of x from its mean."""
+        return math.sqrt(float(np.trace(self.source_covariance)))
+
+    @cached_property
+    def typical_bound(self) -> float:
+        """The median of the positive noise bounds."""
+        return float(np.median(self.xi[self.xi > 0.0]))
+
+    @property
+    def given_bound(self) -> float | dict[str, float]:
+        """The noise bound as it was given: a number, or the lowest and the highest."""
+        bounds = self.frame.unit * np.concatenate([self.xi, self.aside[0]])
+        low, high = float(bounds.min()), float(bounds.max())
+        return low if low == high else {"lowest": low, "highest": high}
+
+    def total(self, loss: Loss) -> float:
+        """Σ w·cap: the objective when every pair is an outlier, those set aside included."""
+        return _sum(self.w * loss.caps(self.xi), len(self)) + self.aside_total(loss)
+
+    def aside_total(self, loss: Loss) -> float:
+        """The most that a pose can save which none but the pairs set aside agree with."""
+        xi, w = self.aside
+        return float(np.sum(w * loss.caps(xi)))
+
+    def mask(self, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """A mask of these pairs as one of the pairs given."""
+        if self.rows is None:
+            return inside
+        out = np.zeros(self.num_given, bool)
+        out[self.rows] = inside
+        return out
+
+
+def take(values: FloatArray, index: NDArray[np.int64] | NDArray[np.bool_] | slice) -> FloatArray:
+    """`values[index]`, for values of which there may be one for all."""
+    return values if len(values) == 1 else values[index]
+
+
+def _shared(values: FloatArray) -> FloatArray:
+    """One value when all are equal."""
+    return values[:1] if values.size > 1 and np.all(values == values[0]) else values
+
+
+def _relative(w: FloatArray) -> tuple[FloatArray, float]:
+    """Weights divided by a power of two near the largest, and that power: no product of theirs overflows."""
+    largest = float(w.max())
+    if largest == 0.0:
+        raise InputError("weights are all 0: expected at least 3 positive ones")
+    if largest < 1e-150:
+        raise InputError(f"weights go up to {largest:g} only: scale them, only their ratios count")
+    unit = math.ldexp(1.0, math.frexp(largest)[1] - 1)
+    return (w, 1.0) if unit == 1.0 else (w / unit, unit)
+
+
+def _framed(given: Block, weight: float, far: NDArray[np.bool_] | None) -> Pairs:
+    """Centre, and scale if need be."""
+    _, x, y, xi, w = given
+    num_given, rows, aside = len(x), None, (np.empty(0), np.empty(0))
+    if far is not None:
+        aside = np.broadcast_to(xi, len(x))[far], np.broadcast_to(w, len(x))[far]
+        rows = np.flatnonzero(~far)
+        x, y, xi, w = x[rows], y[rows], take(xi, rows), take(w, rows)
+    source, target = x.mean(axis=0), y.mean(axis=0)
+    sample = slice(None, None, max(1, len(x) // SAMPLE))
+    sizes = [float(np.abs(points[sample] - mean).max()) for points, mean in ((x, source), (y, target))]
+    size = max(sizes)
+    unit = 1.0 if 1.0 / PLAIN <= size <= PLAIN else math.ldexp(1.0, math.frexp(size)[1])
+    zero = np.zeros(3)
+    away = max(float(np.abs(mean).max()) / max(s, 1e-300) for mean, s in zip((source, target), sizes, strict=True))
+    if len(x) > COPY_LIMIT and unit == 1.0 and away <= FAR_OFF:
+        return Pairs(x, y, xi, w, Frame(zero, zero, 1.0, weight), source, target, rows, num_given, aside)
+    x, y = x - source, y - target
+    if unit != 1.0:
+        x, y, xi, aside = x / unit, y / unit, xi / unit, (aside[0] / unit, aside[1])
+    return Pairs(x, y, xi, w, Frame(source, target, unit, weight), zero, zero, rows, num_given, aside)
+
+
+def _sum(product: FloatArray, n: int) -> float:
+    return float(product[0]) * n if product.size == 1 else float(product.sum())

@@ -1,0 +1,150 @@
+"""How large a cloud is, whatever a few stray points say; and what follows for which pairs can be used."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tear3d.errors import InputError
+from tear3d.problem.arrays import FloatArray
+
+SAMPLE = 10_000
+FLAT = 1e-7
+"""Points whose spread across their main axis is below this share of the spread along it are collinear."""
+FAR = 1e4
+"""Points this many times farther from the middle than nine in ten of the others are stray (free choice: setting pairs
+aside is exact, not setting them aside costs digits and speed only)."""
+ROUNDING = 2.0**-43
+"""Noise bounds below this share of the size of the cloud drown in the rounding of residuals: some ten to twenty units
+of 2⁻⁵³ of the coordinates, and a hundredth of the noise bound should still be told apart."""
+LARGEST_BOUND = 1e12
+"""Noise bounds beyond so many sizes of the cloud leave no digits for the savings of the other pairs."""
+
+
+class Given(NamedTuple):
+    """The pairs before anything was done to them."""
+
+    x: FloatArray
+    y: FloatArray
+    xi: FloatArray
+    usable: NDArray[np.bool_]
+    """Which have a positive noise bound and weight; one entry per pair or for all, as `xi`."""
+
+
+class Crowd(NamedTuple):
+    """A cloud and what is known of it from a sample without its stray points."""
+
+    points: FloatArray
+    """All of them."""
+    sample: FloatArray
+    middle: FloatArray
+    radius: float
+    """The sample lies within this of the middle, along any axis."""
+    largest: float
+    """The largest coordinate in the sample."""
+    reach: float
+    """Points farther from the middle than this, along any axis, are stray."""
+
+    @classmethod
+    def of(cls, points: FloatArray, usable: NDArray[np.bool_] | None) -> Crowd:
+        given = points if usable is None else points[usable]
+        sample = given[:: max(1, len(given) // SAMPLE)]
+        middle = np.median(sample, axis=0)
+        away = _away(sample, middle)
+        usual = float(np.quantile(away, 0.9, method="lower"))
+        reach = FAR * usual if usual > 0.0 else np.inf
+        near = away <= reach
+        kept = sample if near.all() else sample[near]
+        return cls(given, kept, middle, float(away[near].max()), float(np.abs(kept).max()), reach)
+
+    def farthest(self, points: FloatArray) -> float:
+        """No point is farther from the middle, along any axis; cheap, not tight."""
+        return max(float(points.max()), -float(points.min())) + float(np.abs(self.middle).max())
+
+
+def check_spread(crowd: Crowd, name: str) -> None:
+    """Refuse points that coincide or lie on one line."""
+    points = crowd.sample
+    if _flat(crowd, points) and len(points) < len(crowd.points):
+        points = crowd.points[_away(crowd.points, crowd.middle) <= crowd.reach]
+    if not _flat(crowd, points):
+        return
+    if np.abs(points - crowd.middle).max() <= 1e-12 * crowd.largest:
+        raise InputError(f"all {name} points coincide: a rotation needs points in different places")
+    raise InputError(f"all {name} points lie on one line: the rotation about it cannot be found")
+
+
+def _flat(crowd: Crowd, points: FloatArray) -> bool:
+    centred = points - points.mean(axis=0)
+    size = float(np.abs(centred).max())
+    if size <= 1e-12 * crowd.largest:
+        return True
+    centred /= size
+    spread = np.sqrt(np.maximum(np.linalg.eigvalsh(centred.T @ centred / len(centred)), 0.0))
+    return bool(spread[1] <= max(FLAT * spread[2], 1e-12 * crowd.largest / size))
+
+
+def check_noise_bound(xi: FloatArray, crowds: tuple[Crowd, Crowd]) -> None:
+    """Refuse noise bounds that the spacing of the coordinates exceeds, or that exceed the clouds beyond measure."""
+    typical = float(np.median(xi[xi > 0.0]))
+    spacing = max(float(np.spacing(crowd.largest)) for crowd in crowds)
+    if typical < spacing:
+        raise InputError(
+            f"noise_bound is {typical:g}: float64 coordinates of this size are {spacing:.2g} apart; "
+            "expected more than that, or coordinates nearer to the origin"
+        )
+    most = LARGEST_BOUND * max(crowd.radius for crowd in crowds)
+    if xi.max() > most:
+        raise InputError(
+            f"noise_bound is {xi.max():g} (entry {int(np.argmax(xi))}), {LARGEST_BOUND:g} times the size of the "
+            f"clouds and more: expected less than {most:.2g}; a pair that may be anywhere says nothing, leave it out"
+        )
+
+
+def set_aside(pairs: Given, crowds: tuple[Crowd, Crowd]) -> NDArray[np.bool_] | None:
+    """Which pairs to leave out of the search, or None; mathematics.md, section 1.4.
+
+    Stray pairs that can save nothing, and those whose points lie at so different distances from the middles that a pose
+    which they agree with is one that no other pair agrees with.
+    """
+    x, y, xi, usable = pairs
+    source, target = crowds
+    if source.farthest(x) <= source.reach and target.farthest(y) <= target.reach:
+        return None
+    away_x, away_y = _away(x, source.middle), _away(y, target.middle)
+    stray = (away_x > source.reach) | (away_y > target.reach)
+    if not stray.any() or np.count_nonzero(~stray) < 3:
+        return None
+    radii = float(away_x[~stray].max()) + float(away_y[~stray].max())
+    # Lengths lie between |·|_∞ and √3·|·|_∞; a pose that one of the others agrees with moves the middle by `others`.
+    others = np.sqrt(3.0) * radii + float(np.max(np.where(stray, 0.0, xi)))
+    longer, shorter = np.maximum(away_x, away_y), np.minimum(away_x, away_y)
+    apart = stray & ((longer - np.sqrt(3.0) * shorter > (others + xi) * (1.0 + 1e-9)) | ~usable)
+    return apart if apart.any() else None
+
+
+def check_digits(pairs: Given, crowds: tuple[Crowd, Crowd], aside: NDArray[np.bool_] | None) -> None:
+    """Refuse points so far from the others that the noise bound drowns in the rounding of residuals."""
+    typical = float(np.median(pairs.xi[pairs.xi > 0.0]))
+    most = typical / ROUNDING
+    both = list(zip((pairs.x, pairs.y), crowds, ("source", "target"), strict=True))
+    if all(crowd.farthest(points) <= most for points, crowd, _ in both):
+        return
+    for points, crowd, name in both:
+        away = _away(points, crowd.middle)
+        if aside is not None:
+            away[aside] = 0.0
+        row = int(np.argmax(away))
+        if away[row] > most:
+            raise InputError(
+                f"noise_bound is {typical:g}: too small for what float64 can tell apart at {name} row {row}, "
+                f"{away[row]:.2g} away from the middle of the cloud; expected at least {ROUNDING * away[row]:.2g}, "
+                "or the pair left out"
+            )
+
+
+def _away(points: FloatArray, middle: FloatArray) -> FloatArray:
+    """How far from the middle each point is, along any axis."""
+    return np.asarray(np.abs(points - middle).max(axis=1))

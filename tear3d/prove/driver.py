@@ -1,0 +1,282 @@
+"""The one search: branch and bound over the nodes of a stage. It maximises, and knows nothing about points.
+
+A stage is a saving to be maximised over a domain of cells, with bounds for it (see `Stage`). Its nodes are rows of a
+float64 array: an upper bound of the saving inside, a phase, then whatever the stage needs. The nodes of the lowest
+phase are worked on first, in batches, those with the largest bounds first. A batch is searched in pieces from a common
+incumbent and merged in order, so that the result is the same for any number of threads.
+
+The bound of the search is the largest of the incumbent's saving, the bounds of all nodes that are open or being worked
+on, and those of all that was closed. It holds at every moment, however the search ends.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from tear3d.problem.arrays import FloatArray
+from tear3d.problem.crew import Crew
+from tear3d.problem.limits import Limits, relative_gap
+from tear3d.prove.certificate import StageCertificate
+
+BOUND, PHASE, CELL = 0, 1, 2
+"""Columns of a node; those from CELL on belong to the stage."""
+MAX_HISTORY = 4_000
+MAX_VISITED = 20_000
+"""Rows kept for reports; free choices, part of no bound."""
+OPEN = 2.0
+"""Fate of a cell of the record that is neither split (0) nor pruned (1)."""
+NOTHING = np.empty((0, 6))
+
+
+class Outcome(NamedTuple):
+    """What a piece of work came to."""
+
+    open: FloatArray
+    """Nodes that are left, with bounds that hold."""
+    closed: float = 0.0
+    """The largest bound of what was closed for good."""
+    cells: int = 0
+    saving: float = -math.inf
+    solution: Any = None
+    """The best solution met, and what it saves."""
+    trace: FloatArray = NOTHING
+    """Some of the cells visited: centre x, y, z, angular radius, depth, fate."""
+
+
+class Batch(NamedTuple):
+    """How many nodes are searched together, and in how many pieces."""
+
+    nodes: int
+    pieces: int
+
+
+class Stage(Protocol):
+    """A saving, its domain, and the bounds that search it."""
+
+    name: str
+    total: float
+    """Σ w·cap, the objective when every pair is an outlier."""
+    prune: float
+    """Nodes are closed when their bound is at most (1 + prune·rel_gap)·incumbent; at most 1."""
+
+    def roots(self) -> FloatArray:
+        """Nodes that cover the domain."""
+
+    def batch(self, phase: int, waiting: int, turn: int) -> Batch:
+        """The next batch out of `waiting` nodes of a phase, of which `turn` batches were done."""
+
+    def workspace(self) -> Any:
+        """Work space of a thread."""
+
+    def search(self, nodes: FloatArray, task: Task, work: Any) -> Outcome:
+        """Work on some nodes; stop soon when `task.stop()` says so. Runs in a thread and changes nothing but `work`."""
+
+    def improve(self, saving: float, solution: Any) -> tuple[float, Any]:
+        """A new incumbent made better, wherever in the domain that leads; or as it is."""
+
+    def describe(self, nodes: FloatArray) -> FloatArray:
+        """Trace rows of nodes that stayed open."""
+
+
+class Task(NamedTuple):
+    """What a piece of work has to know about the search."""
+
+    saving: float
+    """Of the incumbent."""
+    slack: float
+    """Nodes whose bound is at most (1 + slack)·saving may be closed."""
+    cells: int
+    """How many cells it may visit."""
+    limits: Limits
+
+    @property
+    def threshold(self) -> float:
+        return self.saving * (1.0 + self.slack)
+
+    def stop(self) -> bool:
+        return self.limits.over()
+
+
+class Found(NamedTuple):
+    """The best solution and what is proven about it."""
+
+    solution: Any
+    certificate: StageCertificate
+
+
+def maximise(stage: Stage, start: tuple[float, Any], *, rel_gap: float, limits: Limits, threads: int = 1) -> Found:
+    """Find the largest saving of a stage, within a relative gap.
+
+    Parameters
+    ----------
+    stage : Stage
+    start : (saving, solution)
+        A known solution. A poor one costs no correctness but all speed.
+    rel_gap : float
+        End when (bound − saving) / saving is at most this.
+    limits : Limits
+        Time, number of cells and cancellation; cells are counted there.
+    threads : int
+        The result is the same for any number, unless a time limit ends the search. With a limit on the cells one
+        thread does the work, so that the cells visited are always the same.
+    """
+    search = _Search(stage, start, rel_gap, limits)
+    count = 1 if limits.node_limit is not None else threads
+    with Crew(count, limits, stage.workspace) as crew:
+        ended_by = search.run(crew)
+    return search.found(ended_by)
+
+
+class _Search:
+    def __init__(self, stage: Stage, start: tuple[float, Any], rel_gap: float, limits: Limits) -> None:
+        self.stage, self.rel_gap, self.limits = stage, rel_gap, limits
+        self.slack = stage.prune * rel_gap
+        self.saving, self.solution = start
+        self.closed = 0.0
+        self.cells = 0
+        self.turns: dict[int, int] = {}
+        self.open: dict[int, list[tuple[float, int, FloatArray]]] = {}
+        self.age = 0
+        self.running: list[float] = []
+        self.history: list[tuple[float, float, float]] = []
+        self.stride = self.skipped = 1
+        self.visited: list[FloatArray] = []
+        self.noted = 0
+        self.push(stage.roots())
+
+    @property
+    def threshold(self) -> float:
+        return self.saving * (1.0 + self.slack)
+
+    def bound(self) -> float:
+        """No solution saves more."""
+        waiting = (-heap[0][0] for heap in self.open.values() if heap)
+        return max(self.saving, self.closed, *waiting, *self.running)
+
+    def push(self, nodes: FloatArray) -> None:
+        for node in nodes:
+            self.age += 1
+            heap = self.open.setdefault(int(node[PHASE]), [])
+            heapq.heappush(heap, (-float(node[BOUND]), self.age, node))
+
+    def pop(self, phase: int, count: int) -> list[FloatArray]:
+        """The `count` nodes with the largest bounds; what is below the threshold by now is closed."""
+        heap = self.open[phase]
+        nodes: list[FloatArray] = []
+        while heap and len(nodes) < count:
+            if -heap[0][0] <= self.threshold:
+                self.closed = max(self.closed, -heap[0][0])
+                heap.clear()
+                break
+            nodes.append(heapq.heappop(heap)[2])
+        if not heap:
+            del self.open[phase]
+        return nodes
+
+    def run(self, crew: Crew[Any]) -> str:
+        """Search until something ends it, and say what."""
+        while True:
+            self.report()
+            if relative_gap(self.saving, self.bound()) <= self.rel_gap:
+                return "gap"
+            reason = self.limits.exceeded()
+            if reason is not None:
+                return reason
+            if not self.open:
+                return "resolution"
+            self.step(crew)
+
+    def step(self, crew: Crew[Any]) -> None:
+        """Search one batch of nodes."""
+        phase = min(self.open)
+        turn = self.turns.get(phase, 0)
+        self.turns[phase] = turn + 1
+        count, parts = self.stage.batch(phase, len(self.open[phase]), turn)
+        nodes = self.pop(phase, min(count, self.limits.cells_left()))
+        if not nodes:
+            return
+        pieces = [np.array(part) for part in np.array_split(np.array(nodes), min(parts, len(nodes)))]
+        self.running = [float(piece[:, BOUND].max()) for piece in pieces]
+        limited = self.limits.node_limit is not None
+
+        def work(item: tuple[int, FloatArray], space: Any) -> Outcome:
+            number, piece = item
+            if self.limits.exceeded() is not None:
+                return Outcome(piece)
+            task = Task(self.saving, self.slack, self.limits.cells_left(), self.limits)
+            outcome = self.stage.search(piece, task, space)
+            if limited:  # one thread only
+                self.limits.cells += outcome.cells
+            left = outcome.open[:, BOUND].max() if len(outcome.open) else 0.0
+            self.running[number] = max(outcome.closed, float(left))
+            return outcome
+
+        outcomes = crew.map(work, enumerate(pieces), self.report)
+        for outcome in outcomes:
+            self.merge(outcome, counted=limited)
+        self.running = []
+
+    def merge(self, outcome: Outcome, *, counted: bool) -> None:
+        self.cells += outcome.cells
+        if not counted:
+            self.limits.cells += outcome.cells
+        self.closed = max(self.closed, outcome.closed)
+        if outcome.solution is not None and outcome.saving > self.saving:
+            self.saving, self.solution = self.stage.improve(outcome.saving, outcome.solution)
+        self.push(outcome.open)
+        self.note(outcome.trace)
+
+    def note(self, rows: FloatArray) -> None:
+        rows = rows[: MAX_VISITED - self.noted]
+        if len(rows):
+            self.visited.append(rows)
+            self.noted += len(rows)
+
+    def report(self, *, last: bool = False) -> None:
+        """Tell the world, and add to the history; when that is full, keep every other row and be half as frequent."""
+        bound = self.bound()
+        done = 0.0
+        if self.running:
+            done = sum(value <= self.threshold for value in self.running) / len(self.running)
+        self.limits.report(self.stage.name, self.saving, bound, done)
+        self.skipped += 1
+        if not last and self.skipped < self.stride:
+            return
+        self.skipped = 0
+        self.history.append((self.limits.seconds, self.saving, bound))
+        if len(self.history) >= MAX_HISTORY:
+            self.history = self.history[::2]
+            self.stride *= 2
+
+    def found(self, ended_by: str) -> Found:
+        bound = self.bound()
+        closed = relative_gap(self.saving, bound) <= self.rel_gap
+        self.report(last=True)
+        left: Sequence[FloatArray] = [node for heap in self.open.values() for _, _, node in sorted(heap, key=_order)]
+        left = left[: MAX_VISITED - self.noted]
+        if left and not closed:
+            self.note(self.stage.describe(np.array(left)))
+        return Found(
+            self.solution,
+            StageCertificate(
+                name=self.stage.name,
+                objective=self.stage.total - self.saving,
+                lower_bound=self.stage.total - bound,
+                saving=self.saving,
+                saving_bound=bound,
+                cells=self.cells,
+                closed=closed,
+                ended_by="gap" if closed else ended_by,
+                history=np.array(self.history).reshape(-1, 3),
+                visited=np.concatenate(self.visited) if self.visited else NOTHING,
+            ),
+        )
+
+
+def _order(item: tuple[float, int, FloatArray]) -> tuple[float, int]:
+    return item[:2]

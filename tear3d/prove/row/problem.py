@@ -1,0 +1,40 @@
+"""One row of the rotation: y ≈ r·x + t with x = source − centre and y = direction·target − offset."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tear3d.problem.arrays import FloatArray
+
+
+class RowProblem(NamedTuple):
+    """Maximise Σ w·s(y − r·x − t) over all unit r (orthogonal to `across`, if given) and all t."""
+
+    source: FloatArray
+    target: FloatArray
+    xi: FloatArray
+    w: FloatArray
+    """One entry per pair, or a single one that all share."""
+    centre: FloatArray
+    direction: FloatArray
+    offset: float
+    across: FloatArray | None = None
+    """A unit vector that r must be orthogonal to: the row that was solved before."""
+
+    def moved_in(self, r: FloatArray, t: float) -> tuple[FloatArray, float]:
+        """A row for the pairs as given, in the coordinates of the search."""
+        return r, t + float(r @ self.centre) - self.offset
+
+    def moved_back(self, r: FloatArray, t: float) -> tuple[FloatArray, float]:
+        """A row in the coordinates of the search, for the pairs as given."""
+        return r, t + self.offset - float(r @ self.centre)
+
+    @property
+    def x(self) -> FloatArray:
+        return self.source - self.centre
+
+    @property
+    def y(self) -> FloatArray:
+        return np.asarray(self.target @ self.direction - self.offset)

@@ -1,0 +1,152 @@
+"""What is proven, and about which pose."""
+
+import json
+
+import numpy as np
+import pytest
+
+import tear3d
+from tear3d.metrics import rotation_error
+from tear3d.problem.pairs import Pairs
+from tear3d.prove import rows
+from tear3d.synthetic import make_problem, random_rotation
+from tests.register.support import competing, is_right, rows_are_those_of_the_pose, solve
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return make_problem(800, 0.8, seed=4)
+
+
+@pytest.fixture(scope="module")
+def result(problem):
+    return solve(problem)
+
+
+def test_equal_weights_scale_the_objective_and_the_certificate(problem, result):
+    double = solve(problem, weights=np.full(len(problem.source), 2.0))
+    assert is_right(double, problem)
+    assert double.objective == pytest.approx(2.0 * result.objective, rel=1e-3)
+    for ours, theirs in zip(double.certificate.stages, result.certificate.stages, strict=True):
+        assert ours.saving == pytest.approx(2.0 * theirs.saving, rel=1e-2)
+        assert ours.objective == pytest.approx(2.0 * theirs.objective, rel=1e-2)
+
+
+@pytest.mark.parametrize("loss", ["tear", "cm", "tls"])
+@pytest.mark.parametrize("bounds", ["sharp", "sweep"])
+def test_losses_and_bounds(loss, bounds):
+    given = make_problem(150, 0.5, seed=6)
+    weights = np.random.default_rng(0).uniform(0.5, 1.5, 150)
+    for extra in ({}, {"weights": weights}):
+        result = solve(given, loss=loss, bounds=bounds, rel_gap=5e-2, time_limit=60.0, **extra)
+        assert result.status == "optimal"
+        assert is_right(result, given, 2.0, 0.05)
+        assert result.settings["loss"] == loss
+
+
+def test_sweep_and_sharp_find_the_same(problem, result):
+    other = solve(problem, bounds="sweep", rel_gap=1e-2)
+    assert other.status == "optimal"
+    assert rotation_error(other.transformation, result.transformation) < 0.01
+    assert other.objective == pytest.approx(result.objective, rel=1e-4)
+
+
+def test_certify_false_returns_the_candidate(problem, result):
+    quick = solve(problem, certify=False)
+    assert quick.status == "uncertified"
+    assert quick.success
+    assert quick.certificate.stages == ()
+    assert not quick.certificate.closed
+    assert quick.certificate.gap == np.inf
+    assert "no bound" in str(quick)
+    assert is_right(quick, problem)
+    assert json.loads(json.dumps(quick.to_dict()))["certificate"]["stages"] == []
+
+
+def test_no_row_of_any_pose_beats_the_first_stage(problem, result):
+    attempt = result.certificate.attempt
+    assert not attempt.swapped
+    u, rng = np.array(attempt.axis), np.random.default_rng(0)
+    y = problem.target @ u
+    turns = [problem.rotation, *(random_rotation(rng) for _ in range(300))]
+    turns += [rotation @ problem.rotation for rotation in map(small_rotation, 0.05 * rng.normal(size=(300, 3)))]
+    for rotation in turns:
+        b = y - problem.source @ (u @ rotation)
+        savings = np.maximum(0.0, problem.noise_bound - np.abs(b[:, None] - b[None, :])).sum(axis=0)
+        assert savings.max() <= attempt.stages[0].saving_bound
+
+
+def small_rotation(v):
+    skew = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+    return np.linalg.solve(np.eye(3) + 0.5 * skew, np.eye(3) - 0.5 * skew)
+
+
+def test_roles_are_swapped_when_the_target_is_smaller():
+    problem = make_problem(3000, 0.9, tau=0.2, translation=np.array([0.1, -0.2, 0.3]), seed=4)
+    pairs = Pairs.of(problem.source, problem.target, problem.noise_bound)
+    assert pairs.swapped.radius < rows.SWAP * pairs.radius
+    result = solve(problem)
+    assert result.status == "optimal"
+    assert result.certificate.attempt.swapped
+    assert is_right(result, problem)
+    assert rows_are_those_of_the_pose(result, problem.source, problem.target, problem.noise_bound)
+
+
+@pytest.mark.parametrize("seed", [5, 34, 45, 56, *range(8)])
+def test_optimal_is_about_the_pose_that_is_returned(seed):
+    source, target, xi = competing(seed)
+    result = tear3d.register(source, target, noise_bound=xi)
+    assert result.certificate.attempts[0].swapped
+    if result.status == "optimal":
+        assert rows_are_those_of_the_pose(result, source, target, xi)
+    for attempt in result.certificate.attempts:
+        assert attempt.agrees == (result.certificate.attempt is attempt and result.certificate.agrees)
+
+
+def test_every_attempt_is_kept_and_told():
+    kept = []
+    for seed in range(40):
+        source, target, xi = competing(seed)
+        result = tear3d.register(source, target, noise_bound=xi)
+        attempts = result.certificate.attempts
+        assert result.certificate.cells == sum(s.cells for a in attempts for s in a.stages)
+        assert len(result.to_dict()["certificate"]["attempts"]) == len(attempts)
+        if len(attempts) > 1:
+            kept.append(result)
+    assert kept
+    for result in kept:
+        assert f"{len(result.certificate.attempts)} directions were tried" in result.message
+        assert not result.certificate.attempts[0].agrees
+
+
+def test_cells_are_the_same_for_any_number_of_threads(problem):
+    for options in ({}, {"certify": "full", "rel_gap": 0.02}, {"bounds": "sweep", "rel_gap": 0.05}):
+        counts = {solve(problem, threads=threads, **options).certificate.cells for threads in (1, 2, 4)}
+        assert len(counts) == 1
+
+
+def test_the_papers_cells_prove_the_same(problem, result):
+    paper = solve(problem, bounds="paper", rel_gap=0.05, time_limit=60.0)
+    assert paper.status == "optimal"
+    assert rotation_error(paper.transformation, result.transformation) < 0.01
+
+
+def test_the_whole_problem_is_certified(problem):
+    whole = solve(problem, certify="full", rel_gap=0.01)
+    assert whole.status == "optimal"
+    assert is_right(whole, problem)
+    (stage,) = whole.certificate.stages
+    assert stage.name == "full problem"
+    assert stage.closed
+    assert stage.gap <= 0.01
+    # The stage is about the returned pose and its full objective, and rows bound it.
+    assert stage.objective == pytest.approx(whole.objective, rel=1e-9)
+    assert stage.saving <= solve(problem).certificate.stages[0].saving_bound
+    limited = solve(problem, certify="full", rel_gap=0.001, node_limit=10)
+    assert limited.status == "node_limit"
+    assert limited.certificate.gap > 0.001
+
+
+def test_the_full_certificate_is_for_tear_only(problem):
+    with pytest.raises(tear3d.InputError, match="loss='tear' only"):
+        solve(problem, certify="full", loss="tls")
