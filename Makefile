@@ -7,8 +7,6 @@ STAMP_ALL := $(VENV)/.installed-all
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 EXTRAS := dev,clouds,las,e57,report,docs
 OPEN3D_LIBRARIES := libusb-1.0-0 libegl1 libgl1 libgomp1 libx11-6
-# Whose kernels `make coverage` counts.
-KERNELS := problem find prove features
 
 .PHONY: install demo test test-all system check format fuzz coverage bench docs build clean
 
@@ -64,11 +62,11 @@ format: $(STAMP)
 fuzz: $(STAMP)
 	$(BIN)/python -m tests.io.fuzz --count 100000
 
-# Lines of the kernels that small cases reach, run as plain Python; what takes longer than ten seconds is stopped.
+# Lines of the kernels that small cases reach, run as plain Python.
 coverage: $(STAMP)
-	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest --most-seconds=10 -m "not slow" -W ignore:overflow:RuntimeWarning \
-		tests/test_small.py $(KERNELS:%=tests/%)
-	$(BIN)/coverage report
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -W ignore:overflow:RuntimeWarning \
+		tests/test_small.py tests/prove/bounds -k "test_small or windows and not beat"
+	$(BIN)/python -m tests.kernel_lines
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -22,14 +20,11 @@ if os.environ.get("CI"):
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--no-skips", action="store_true", help="fail if anything but missing real data was skipped")
-    parser.addoption("--most-seconds", type=float, help="stop each test after this time, as skipped")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--no-skips"):
         config.pluginmanager.register(NoSkips(), "no-skips")
-    if config.getoption("--most-seconds"):
-        config.pluginmanager.register(MostSeconds(config.getoption("--most-seconds")), "most-seconds")
 
 
 def may_skip(reason: str) -> bool:
@@ -70,22 +65,3 @@ class NoSkips:
             terminalreporter.section("skipped, but must run", red=True)
             for name, reason in self.forbidden:
                 terminalreporter.line(f"{name}: {reason}")
-
-
-class MostSeconds:
-    """Stops tests that are too large for plain Python; the lines they reached still count."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        signal.signal(signal.SIGALRM, self._stop)
-
-    def _stop(self, *_: object) -> None:
-        pytest.skip(f"stopped after {self.seconds:g} s")
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_call(self) -> Iterator[None]:
-        signal.setitimer(signal.ITIMER_REAL, self.seconds, self.seconds)
-        try:
-            return (yield)
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0.0)

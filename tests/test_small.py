@@ -32,6 +32,14 @@ def test_rows(loss, bounds):
     assert result.status == "optimal"
 
 
+def test_rows_of_many_pairs_stopped_early():
+    problem = tear3d.synthetic.make_problem(240, 0.5, seed=4)
+    result = tear3d.register(
+        problem.source, problem.target, noise_bound=problem.noise_bound, rel_gap=0.02, node_limit=150
+    )
+    assert tear3d.metrics.rotation_error(result.transformation, problem.transformation) < 3.0
+
+
 def test_whole_pose():
     problem = small_problem(2)
     options = {"certify": "full", "rel_gap": 0.2, "node_limit": 2_000}
