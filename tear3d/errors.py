@@ -16,5 +16,14 @@ class MissingExtraError(TearError, ImportError):
         super().__init__(f"{what} needs the package {package}: pip install 'tear3d[{extra}]'")
 
 
+class StoppedError(TearError):
+    """A call was stopped before it had anything to return; the message says by what and during which step."""
+
+    def __init__(self, message: str, ended: str = "interrupted") -> None:
+        super().__init__(message)
+        self.ended = ended
+        """"time_limit" or "interrupted", as the status of a result would be."""
+
+
 class FileFormatError(InputError):
     """A file could not be read as what it claims to be; the message names the file."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,7 +12,8 @@ import typer
 import tear3d
 from tear3d.cli import options
 from tear3d.cli.outputs import Outputs
-from tear3d.cli.session import Session, compile_when_cold, exit_on_errors, finish
+from tear3d.cli.session import INTERRUPTED, NOT_PROVEN, Session, compile_when_cold, exit_on_errors, finish
+from tear3d.errors import StoppedError
 
 _FORMATS = ".ply, .pcd, .las, .laz, .e57, .xyz, .csv, .txt, .npy, .npz, .obj or KITTI's .bin"
 _FEATURES = "Features"
@@ -20,6 +23,17 @@ _REFINE: dict[options.Refine, Literal["gicp", "icp", "plane"] | None] = {
     options.Refine.plane: "plane",
     options.Refine.none: None,
 }
+
+
+@contextmanager
+def _exit_when_stopped() -> Iterator[None]:
+    """Stopped before there was a pose: one line on stderr and an exit code."""
+    try:
+        yield
+    except StoppedError as error:
+        typer.secho("stopped: ", err=True, fg="yellow", bold=True, nl=False)
+        typer.echo(f"{error}; nothing was written", err=True)
+        raise typer.Exit(INTERRUPTED if error.ended == "interrupted" else NOT_PROVEN) from None
 
 
 def align(
@@ -86,7 +100,7 @@ def align(
     The clouds are thinned, described (FPFH), matched, registered with a certificate, and refined.
     """
     outputs = Outputs(out, report, pose)
-    with exit_on_errors(), Session(context, quiet=quiet, rel_gap=rel_gap) as session:
+    with exit_on_errors(), _exit_when_stopped(), Session(context, quiet=quiet, rel_gap=rel_gap) as session:
         outputs.check([source, target], clouds=True)
         clouds: list[Any] = []
         for path in (source, target):
@@ -120,7 +134,7 @@ def align(
             found.to_dict(),
             title=f"{source.name} onto {target.name}",
             noise_bound=found.noise_bound,
-            refined=None if found.refinement is None else found.transformation,
+            refined=None if found.refinement is None or found.refinement.iterations == 0 else found.transformation,
             source_cloud=clouds[0],
             target_cloud=clouds[1],
         )

@@ -56,13 +56,14 @@ def _register(pairs: int = 300, **options: object) -> None:
 def _search() -> None:
     import numpy as np
 
-    from tear3d.problem.limits import Limits
-    from tear3d.prove.row.points import pack_points
-    from tear3d.prove.row.sharp import solve_sharp
+    from tear3d.problem.options import Options
+    from tear3d.prove.row.problem import RowProblem
+    from tear3d.prove.row.solve import solve_row
 
     x, axis = np.random.default_rng(0).normal(size=(100, 3)), np.eye(3)[0]
-    row = pack_points(x, x, np.array([0.05]), np.ones(1), centre=np.zeros(3), direction=axis, offset=0.0, double=True)
-    solve_sharp(row, rel_gap=0.1, limits=Limits(node_limit=1), threads=1, incumbent=(axis, 0.0))
+    problem = RowProblem(x, x, np.array([0.05]), np.ones(1), np.zeros(3), axis, 0.0)
+    options = Options.of(rel_gap=0.1, threads=1)
+    solve_row(problem, (axis, 0.0), options, options.limits(), "first row")
 
 
 def _losses() -> None:

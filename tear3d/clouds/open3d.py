@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tear3d.errors import InputError, MissingExtraError
-from tear3d.problem.arrays import as_correspondences, as_points
+from tear3d.problem.arrays import FloatArray, Points, as_correspondences, as_points
 from tear3d.result import Result
 
 
-def to_open3d(obj: Any, pairs: object = None) -> Any:
+def to_open3d(obj: Result | Points, pairs: ArrayLike | None = None) -> Any:
     """The Open3D counterpart of a result or of points.
 
     Parameters
@@ -40,7 +40,7 @@ def to_open3d(obj: Any, pairs: object = None) -> Any:
     return converted
 
 
-def fpfh_open3d(points: NDArray[Any], normals: NDArray[Any], radius: float, max_nn: int) -> NDArray[np.float32]:
+def fpfh_open3d(points: FloatArray, normals: FloatArray, radius: float, max_nn: int) -> NDArray[np.float32]:
     """FPFH descriptors by Open3D, one row per point; see `tear3d.features.fpfh` for the built-in ones."""
     try:
         import open3d

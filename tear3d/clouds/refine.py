@@ -1,58 +1,75 @@
-"""Refine a pose on the clouds themselves by ICP, point-to-plane ICP or GICP (small_gicp)."""
+"""Refine a pose on the clouds themselves by ICP, point-to-plane ICP or GICP."""
 
 from __future__ import annotations
 
+import math
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.spatial import cKDTree
+from numpy.typing import ArrayLike
 
-from tear3d.errors import InputError, MissingExtraError
-from tear3d.features.neighbours import thread_count
+from tear3d.clouds.descent import Descent, Measured
+from tear3d.clouds.equations import METHODS, Method, Pairing, Surface
+from tear3d.errors import InputError, StoppedError
+from tear3d.features.normals import estimate_normals
+from tear3d.features.steps import Steps, Tick, part_of
 from tear3d.features.voxel import check_voxel_size, choose_voxel_size, voxel_downsample
-from tear3d.problem.arrays import as_points
+from tear3d.problem.arrays import FloatArray, Points, as_points
+from tear3d.problem.limits import Limits, ctrl_c_cancels
 
-FloatArray = NDArray[np.float64]
-Method = Literal["gicp", "icp", "plane"]
-
-_TYPES = {"gicp": "GICP", "icp": "ICP", "plane": "PLANE_ICP"}
-_ITERATIONS = 100
 _NEIGHBOURS = 20
-# Convergence per step: radians, and lengths in voxels.
-_ROTATION_EPSILON = 2e-5
-_TRANSLATION_EPSILON = 1e-3
+# What the preparation counts for in the progress that is shown.
+_PREPARED = 0.3
+# Fewer points than this have no surface.
+_FEWEST = 5
+# A result with a smaller share of the start's fitness has lost its way.
+_KEPT = 0.9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RefineResult:
-    """A refined pose and how well the clouds agree under it."""
+    """A refined pose and how well the clouds agree under it. Compares by identity; the array is read-only."""
 
     transformation: FloatArray
     """4×4, target ← source."""
     fitness: float
-    """Fraction of the downsampled source points with a target point within `max_distance`."""
+    """Fraction of the downsampled source points with a target point within `max_distance`; NaN when stopped before it
+    was measured."""
     rmse: float
     """Root mean square distance of those points to their nearest target points; NaN without any."""
     initial_fitness: float
     initial_rmse: float
     converged: bool
-    """False when the iterations ran out, or when the start was better and has been kept."""
+    """False when stopped, when the iterations ran out, or when the start was better and has been kept."""
     iterations: int
+    """Steps taken from the start."""
     max_distance: float
     voxel_size: float
 
+    def __post_init__(self) -> None:
+        self.transformation.setflags(write=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON: None instead of NaN."""
+        plain = {name: None if value != value else value for name, value in vars(self).items() if name not in _ARRAYS}
+        return {"transformation": self.transformation.tolist()} | plain
+
+
+_ARRAYS = ("transformation",)
+
 
 def refine_icp(
-    source: object,
-    target: object,
-    T: FloatArray,
+    source: Points,
+    target: Points,
+    T: ArrayLike,
     *,
     method: Method = "gicp",
     max_distance: float | None = None,
     voxel_size: float | None = None,
     threads: int | None = None,
+    limits: Limits | None = None,
 ) -> RefineResult:
     """Refine the pose `T` by aligning the clouds.
 
@@ -68,81 +85,94 @@ def refine_icp(
     voxel_size : float, optional
         The clouds are downsampled to it; chosen from the data by default.
     threads : int, optional
-        For the preparation; the iterations run on one thread, so that the result is always the same.
+        All cores by default. The result does not depend on it.
+    limits : Limits, optional
+        Time, progress and cancellation. When they end the call, or Ctrl-C does, the pose reached so far is returned.
 
     Returns
     -------
     RefineResult
     """
-    source_points, target_points = as_points(source, "source"), as_points(target, "target")
+    limits = Limits() if limits is None else limits
+    clouds = as_points(source, "source"), as_points(target, "target")
     start = _checked_pose(T)
-    if method not in _TYPES:
-        raise InputError(f"method is {method!r}: expected one of {', '.join(map(repr, _TYPES))}")
-    if voxel_size is None:
-        voxel_size = choose_voxel_size(source_points, target_points)
-    check_voxel_size(voxel_size)
-    if max_distance is None:
-        max_distance = 3.0 * voxel_size
-    if not (np.isfinite(max_distance) and max_distance > 0.0):
+    if method not in METHODS:
+        raise InputError(f"method is {method!r}: expected one of {', '.join(map(repr, METHODS))}")
+    if voxel_size is not None:
+        check_voxel_size(voxel_size)
+    if max_distance is not None and not (np.isfinite(max_distance) and max_distance > 0.0):
         raise InputError(f"max_distance is {max_distance}: expected a positive length")
-    library = small_gicp_or_raise()
-
-    # small_gicp's tolerances and damping have a scale: give it centred coordinates in voxels.
-    moving = voxel_downsample(source_points, voxel_size)
-    fixed = voxel_downsample(target_points, voxel_size)
-    from_centre, to_centre = moving.mean(axis=0), fixed.mean(axis=0)
-    moving = (moving - from_centre) / voxel_size
-    fixed = (fixed - to_centre) / voxel_size
-    local = start.copy()
-    local[:3, 3] = (start[:3, :3] @ from_centre + start[:3, 3] - to_centre) / voxel_size
-    reach = max_distance / voxel_size
-
-    moving_cloud = _prepare(library, moving, thread_count(threads))
-    fixed_cloud = _prepare(library, fixed, thread_count(threads))
-    found = library.align(
-        fixed_cloud,
-        moving_cloud,
-        library.KdTree(fixed_cloud, num_threads=1),
-        local,
-        registration_type=_TYPES[method],
-        max_correspondence_distance=reach,
-        num_threads=1,
-        max_iterations=_ITERATIONS,
-        rotation_epsilon=_ROTATION_EPSILON,
-        translation_epsilon=_TRANSLATION_EPSILON,
-    )
-    tree = cKDTree(fixed)
-    before = _agreement(tree, moving, local, reach)
-    refined = np.array(found.T_target_source)
-    after = _agreement(tree, moving, refined, reach) if np.isfinite(refined).all() else (0.0, np.inf)
-    worse = after[0] < 0.9 * before[0]
-    if worse:
-        refined, after = local, before
-    pose = refined.copy()
-    pose[:3, 3] = refined[:3, 3] * voxel_size + to_centre - refined[:3, :3] @ from_centre
-    return RefineResult(
-        transformation=pose,
-        fitness=after[0],
-        rmse=after[1] * voxel_size,
-        initial_fitness=before[0],
-        initial_rmse=before[1] * voxel_size,
-        converged=bool(found.converged) and not worse,
-        iterations=int(found.iterations),
-        max_distance=float(max_distance),
-        voxel_size=float(voxel_size),
-    )
+    job = _Job(clouds, start, method, threads, max_distance, voxel_size)
+    with ctrl_c_cancels(limits), Steps(limits)("refine") as tick:
+        with suppress(StoppedError):
+            job.run(tick)
+        return job.result()
 
 
-def small_gicp_or_raise() -> Any:
-    """The module, or an error that says what to install."""
-    try:
-        import small_gicp
-    except ImportError as error:
-        raise MissingExtraError("small_gicp", "clouds", "refinement") from error
-    return small_gicp
+@dataclass
+class _Job:
+    """One refinement, and how far it has come."""
+
+    clouds: tuple[FloatArray, FloatArray]
+    start: FloatArray
+    method: Method
+    threads: int | None
+    max_distance: float | None
+    voxel_size: float | None
+    centres: tuple[FloatArray, FloatArray] | None = None
+    descent: Descent | None = None
+
+    def run(self, tick: Tick) -> None:
+        tick(0.0)
+        if self.voxel_size is None:
+            self.voxel_size = choose_voxel_size(*self.clouds, tick=tick)
+        size = self.voxel_size
+        if self.max_distance is None:
+            self.max_distance = 3.0 * size
+        moving, fixed = (voxel_downsample(cloud, size, tick=tick) for cloud in self.clouds)
+        # The tolerances and the damping have a scale: coordinates are centred, and in voxels.
+        centres = moving.mean(axis=0), fixed.mean(axis=0)
+        half_way, ready = part_of(tick, 0.0, 0.5 * _PREPARED), part_of(tick, 0.5 * _PREPARED, _PREPARED)
+        from_surface = self._surface((moving - centres[0]) / size, self.method == "gicp", half_way)
+        to_surface = self._surface((fixed - centres[1]) / size, self.method != "icp", ready)
+        reach, iterate = self.max_distance / size, part_of(tick, _PREPARED, 1.0)
+        pairing = Pairing(from_surface, to_surface, self.method, reach, self.threads, iterate)
+        self.centres, self.descent = centres, Descent(pairing)
+        local = self.start.copy()
+        local[:3, 3] = (self.start[:3, :3] @ centres[0] + self.start[:3, 3] - centres[1]) / size
+        self.descent.run(local, iterate)
+
+    def _surface(self, points: FloatArray, oriented: bool, tick: Tick) -> Surface:
+        if oriented and len(points) >= _FEWEST:
+            return Surface(points, estimate_normals(points, max_nn=_NEIGHBOURS, threads=self.threads, tick=tick))
+        return Surface(points, np.zeros_like(points))
+
+    def result(self) -> RefineResult:
+        """The last pose that was measured, unless the start was better; the start before there is any."""
+        size = math.nan if self.voxel_size is None else float(self.voxel_size)
+        reached = self.descent.reached if self.descent is not None else []
+        first, last = (reached[0], reached[-1]) if reached else (Measured(self.start), Measured(self.start))
+        lost = last.fitness < _KEPT * first.fitness
+        if lost:
+            last = first
+        pose = self.start
+        if self.centres is not None and last is not first:
+            pose = last.pose.copy()
+            pose[:3, 3] = last.pose[:3, 3] * size + self.centres[1] - last.pose[:3, :3] @ self.centres[0]
+        return RefineResult(
+            transformation=pose,
+            fitness=last.fitness,
+            rmse=last.rmse * size,
+            initial_fitness=first.fitness,
+            initial_rmse=first.rmse * size,
+            converged=self.descent is not None and self.descent.converged and not lost,
+            iterations=self.descent.iterations if self.descent is not None else 0,
+            max_distance=math.nan if self.max_distance is None else float(self.max_distance),
+            voxel_size=size,
+        )
 
 
-def _checked_pose(T: FloatArray) -> FloatArray:
+def _checked_pose(T: ArrayLike) -> FloatArray:
     pose = np.array(T, dtype=np.float64)
     if pose.shape != (4, 4):
         raise InputError(f"T has shape {pose.shape}: expected a 4×4 pose")
@@ -152,16 +182,3 @@ def _checked_pose(T: FloatArray) -> FloatArray:
     if not np.isfinite(pose).all() or not np.array_equal(pose[3], [0.0, 0.0, 0.0, 1.0]):
         raise InputError("T: expected finite numbers and a last row of 0 0 0 1")
     return pose
-
-
-def _prepare(library, points: FloatArray, threads: int):
-    cloud = library.PointCloud(points)
-    library.estimate_normals_covariances(cloud, num_neighbors=_NEIGHBOURS, num_threads=threads)
-    return cloud
-
-
-def _agreement(tree: cKDTree, points: FloatArray, pose: FloatArray, reach: float) -> tuple[float, float]:
-    distances, _ = tree.query(points @ pose[:3, :3].T + pose[:3, 3], distance_upper_bound=reach)
-    near = np.extract(np.isfinite(distances), distances)
-    rmse = float(np.sqrt(np.mean(near**2))) if len(near) else float("nan")
-    return len(near) / len(points), rmse

@@ -2,117 +2,58 @@
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Literal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tear3d.clouds.open3d import fpfh_open3d
-from tear3d.clouds.refine import RefineResult, refine_icp, small_gicp_or_raise
+from tear3d.api import solve
+from tear3d.clouds.describe import Description, Descriptor, Keypoints
+from tear3d.clouds.equations import METHODS, Method
+from tear3d.clouds.refine import RefineResult, refine_icp
+from tear3d.clouds.result import CloudResult
 from tear3d.errors import InputError
-from tear3d.features.fpfh import fpfh
-from tear3d.features.iss import iss_keypoints
-from tear3d.features.matching import match
-from tear3d.features.normals import estimate_normals
-from tear3d.features.steps import Steps, Tick
-from tear3d.features.voxel import choose_voxel_size, voxel_downsample
-from tear3d.problem.arrays import as_points
-from tear3d.problem.limits import ProgressCallback
+from tear3d.features.matching import check_match_options, match
+from tear3d.features.steps import Steps
+from tear3d.features.voxel import check_voxel_size, choose_voxel_size, voxel_downsample
+from tear3d.problem.arrays import FloatArray, Points, as_points
+from tear3d.problem.limits import Limits, ProgressCallback, ctrl_c_cancels
+from tear3d.problem.options import Options, as_number
+from tear3d.problem.pairs import Pairs
 from tear3d.result import Result
 
-FloatArray = NDArray[np.float64]
-Descriptor = Callable[[FloatArray, float], NDArray[Any]]
+__all__ = ["CloudResult", "register_clouds"]
 
 _log = logging.getLogger(__name__)
 
-# Radii in voxels: wide enough to be distinctive at about 10 000 points per cloud.
-_NORMAL_RADIUS, _NORMAL_POINTS = 3.0, 30
-_FPFH_RADIUS, _FPFH_POINTS = 7.0, 200
-_ISS_SALIENT, _ISS_NON_MAX = 6.0, 2.0
+# In voxels.
 _NOISE_BOUND = 1.5
+# Of the time that is left after the matching, what the search may take when a refinement follows. Free choice.
+_SEARCH_SHARE = 0.8
 
-
-@dataclass(frozen=True)
-class CloudResult:
-    """The pose between two clouds and everything it came from."""
-
-    result: Result
-    """The registration of the matches: its pose, certificate and status."""
-    transformation: FloatArray
-    """4×4, target ← source: refined, or that of `result` without refinement."""
-    refinement: RefineResult | None
-    """None when not asked for, or when the consensus may be chance."""
-    pairs: NDArray[np.int64] = field(repr=False)
-    """Matches: rows of `source_points` and `target_points`."""
-    source_points: FloatArray = field(repr=False)
-    target_points: FloatArray = field(repr=False)
-    voxel_size: float
-    noise_bound: float
-    seconds: dict[str, float]
-
-    @property
-    def success(self) -> bool:
-        """The consensus cannot be chance."""
-        return self.result.success
-
-    @property
-    def source_matches(self) -> FloatArray:
-        """Row i is matched to row i of `target_matches`; what `result` was found from."""
-        return self.source_points[self.pairs[:, 0]]
-
-    @property
-    def target_matches(self) -> FloatArray:
-        return self.target_points[self.pairs[:, 1]]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything but the arrays per point, ready for JSON."""
-        refinement = None
-        if self.refinement is not None:
-            refinement = dataclasses.asdict(self.refinement)
-            refinement["transformation"] = self.refinement.transformation.tolist()
-            for name in ("rmse", "initial_rmse"):
-                refinement[name] = refinement[name] if math.isfinite(refinement[name]) else None
-        return {
-            "transformation": self.transformation.tolist(),
-            "voxel_size": self.voxel_size,
-            "noise_bound": self.noise_bound,
-            "num_source_points": len(self.source_points),
-            "num_target_points": len(self.target_points),
-            "result": self.result.to_dict(),
-            "refinement": refinement,
-            "seconds": self.seconds,
-        }
-
-    def __str__(self) -> str:
-        refined = ""
-        if self.refinement is not None:
-            refined = (
-                f"\nrefined on the clouds: {100.0 * self.refinement.fitness:.1f} % of the source points "
-                f"within {self.refinement.max_distance:.3g} of the target, rmse {self.refinement.rmse:.3g}"
-            )
-        return (
-            f"{len(self.pairs)} matches of {len(self.source_points)} and {len(self.target_points)} points, "
-            f"voxel size {self.voxel_size:g}, noise bound {self.noise_bound:g}\n{self.result}{refined}"
-        )
+Matcher = Callable[..., NDArray[np.int64]]
 
 
 def register_clouds(
-    source: object,
-    target: object,
+    source: Points,
+    target: Points,
     *,
     voxel_size: float | None = None,
     noise_bound: float | None = None,
-    descriptor: Literal["fpfh", "fpfh-open3d"] | Descriptor = "fpfh",
-    keypoints: Literal["iss"] | None = None,
+    descriptor: Descriptor = "fpfh",
+    keypoints: Keypoints | None = None,
     ratio: float | None = None,
     top_k: int = 1,
     mutual: bool = False,
-    refine: Literal["gicp", "icp", "plane"] | None = "gicp",
+    refine: Method | None = "gicp",
+    time_limit: float | None = None,
     progress: ProgressCallback | None = None,
     seed: int = 0,
     threads: int | None = None,
@@ -129,150 +70,161 @@ def register_clouds(
         How far matched points may be apart; 1.5 voxels by default.
     descriptor : {"fpfh", "fpfh-open3d"} or callable
         The built-in FPFH, the same by Open3D (extra `open3d`), or your own:
-        `descriptor(points, voxel_size)` returns one descriptor per row.
+        `descriptor(points, voxel_size)` returns one descriptor per row. Only the built-in one stops in the middle.
     keypoints : {"iss"}, optional
         Match only these points instead of all.
     ratio, top_k, mutual
         See `tear3d.features.matching.match`.
     refine : {"gicp", "icp", "plane"}, optional
         How to refine on the clouds, at half the voxel size; None leaves the pose of the matches.
+    time_limit : float, optional
+        Seconds for the whole call, features and refinement included. A fifth of what is left after the matching is
+        kept for the refinement.
     progress : callable, optional
-        Called with a `Progress` while each step goes on. Only the search stops when it returns False.
+        Called with a `Progress` while each step goes on; returning False stops the call, as Ctrl-C does.
     seed, threads
         As for `tear3d.register`.
     **options
-        Passed on to `tear3d.register`.
+        Passed on to `tear3d.register`: `loss`, `node_limit`, `rel_gap`, `certify`, `bounds`.
 
     Returns
     -------
     CloudResult
+        When the call was stopped, the best pose so far.
+
+    Raises
+    ------
+    InputError
+        When the clouds or options cannot be used, or have fewer than 3 matches.
+    StoppedError
+        When the call was stopped before there were matches to find a pose from.
     """
-    source_cloud, target_cloud = _cloud(source, "source"), _cloud(target, "target")
-    if keypoints not in (None, "iss"):
-        raise InputError(f"keypoints is {keypoints!r}: expected 'iss' or None")
-    if not callable(descriptor) and descriptor not in ("fpfh", "fpfh-open3d"):
-        raise InputError(f"descriptor is {descriptor!r}: expected 'fpfh', 'fpfh-open3d' or a function of points")
-    if refine not in (None, "gicp", "icp", "plane"):
-        raise InputError(f"refine is {refine!r}: expected 'gicp', 'icp', 'plane' or None")
-    if refine is not None:
-        small_gicp_or_raise()
-    steps = Steps(progress)
-
-    with steps("downsample"):
-        if voxel_size is None:
-            voxel_size = choose_voxel_size(source_cloud, target_cloud)
-        source_points = voxel_downsample(source_cloud, voxel_size)
-        target_points = voxel_downsample(target_cloud, voxel_size)
-    if noise_bound is None:
-        noise_bound = _NOISE_BOUND * voxel_size
-
-    described = []
-    for name, points in (("source", source_points), ("target", target_points)):
-        with steps(f"describe {name}") as tick:
-            described.append(_describe(points, voxel_size, descriptor, keypoints, threads, tick))
-    (source_rows, source_features), (target_rows, target_features) = described
-
-    with steps("match") as tick:
-        found = match(
-            source_features,
-            target_features,
-            ratio=ratio,
-            top_k=top_k,
-            mutual=mutual,
-            threads=threads,
-            tick=tick,
-        )
-        pairs = np.column_stack((source_rows[found[:, 0]], target_rows[found[:, 1]]))
-    _log.info(
-        "%d matches of %d and %d points, voxel size %g",
-        len(pairs), len(source_points), len(target_points), voxel_size,
-    )  # fmt: skip
-    if len(pairs) < 3:
-        raise InputError(
-            f"source and target: only {len(pairs)} matches between {len(source_points)} and "
-            f"{len(target_points)} points, at least 3 are needed: "
-            "use a smaller voxel_size, or no ratio, mutual or keypoints"
-        )
-
-    from tear3d.api import register
-
-    with steps("register"):
-        result = register(
-            source_points[pairs[:, 0]],
-            target_points[pairs[:, 1]],
-            noise_bound=noise_bound,
-            progress=progress,
-            seed=seed,
-            threads=threads,
-            **options,
-        )
-    refinement = None
-    if refine is not None and result.success:
-        with steps("refine"):
-            # Finer than the matches: the pose is near, and GICP takes a fraction of a second.
-            refinement = refine_icp(
-                source_cloud,
-                target_cloud,
-                result.transformation,
-                method=refine,
-                voxel_size=0.5 * voxel_size,
-                max_distance=max(2.0 * noise_bound, 3.0 * voxel_size),
-                threads=threads,
-            )
-    return CloudResult(
-        result=result,
-        transformation=result.transformation if refinement is None else refinement.transformation,
-        refinement=refinement,
-        pairs=pairs,
-        source_points=source_points,
-        target_points=target_points,
-        voxel_size=float(voxel_size),
-        noise_bound=float(noise_bound),
-        seconds=steps.seconds,
+    started = time.perf_counter()
+    checked = _checked_options(
+        options | {"time_limit": time_limit, "progress": progress, "seed": seed, "threads": threads}
     )
+    limits = Limits(checked.time_limit, checked.node_limit, checked.progress, started=started)
+    if voxel_size is not None:
+        check_voxel_size(voxel_size)
+    if noise_bound is not None and not 0.0 < as_number(noise_bound, "noise_bound") < math.inf:
+        raise InputError(f"noise_bound is {noise_bound}: expected a positive number in the unit of the points")
+    check_match_options(ratio, top_k)
+    if refine is not None and refine not in METHODS:
+        raise InputError(f"refine is {refine!r}: expected 'gicp', 'icp', 'plane' or None")
+    job = _Job(
+        clouds=(_cloud(source, "source"), _cloud(target, "target")),
+        description=Description(descriptor, keypoints, threads),
+        matcher=partial(match, ratio=ratio, top_k=top_k, mutual=mutual, threads=threads),
+        refine=refine,
+        threads=threads,
+        options=checked,
+        limits=limits,
+    )
+    with ctrl_c_cancels(limits):
+        return job.run(voxel_size, noise_bound)
 
 
-def _cloud(obj: object, name: str) -> FloatArray:
+@dataclass(frozen=True)
+class _Job:
+    """One checked call."""
+
+    clouds: tuple[FloatArray, FloatArray]
+    description: Description
+    matcher: Matcher
+    refine: Method | None
+    threads: int | None
+    options: Options
+    limits: Limits
+
+    def run(self, voxel_size: float | None, noise_bound: float | None) -> CloudResult:
+        steps = Steps(self.limits)
+        with steps("downsample") as tick:
+            tick(0.0)
+            if voxel_size is None:
+                voxel_size = choose_voxel_size(*self.clouds, tick=tick)
+            source, target = (voxel_downsample(cloud, voxel_size, tick=tick) for cloud in self.clouds)
+        if noise_bound is None:
+            noise_bound = _NOISE_BOUND * voxel_size
+        pairs = self._match(source, target, voxel_size, steps)
+        _log.info("%d matches of %d and %d points, voxel size %g", len(pairs), len(source), len(target), voxel_size)
+        if len(pairs) < 3:
+            raise InputError(
+                f"source and target: only {len(pairs)} matches between {len(source)} and {len(target)} points, at "
+                "least 3 are needed: use a smaller voxel_size, or no ratio, mutual or keypoints"
+            )
+        with steps("register"), _less_time(self.limits, 1.0 if self.refine is None else _SEARCH_SHARE):
+            result = _register_matches(source[pairs[:, 0]], target[pairs[:, 1]], noise_bound, self.options, self.limits)
+        refinement = self._refine(result, voxel_size, noise_bound, steps)
+        return CloudResult(
+            result=result,
+            transformation=result.transformation if refinement is None else refinement.transformation,
+            refinement=refinement,
+            pairs=pairs,
+            source_points=source,
+            target_points=target,
+            voxel_size=float(voxel_size),
+            noise_bound=float(noise_bound),
+            seconds=steps.seconds,
+        )
+
+    def _match(self, source: FloatArray, target: FloatArray, voxel_size: float, steps: Steps) -> NDArray[np.int64]:
+        with steps("describe source") as tick:
+            source_rows, source_features = self.description.of(source, voxel_size, tick)
+        with steps("describe target") as tick:
+            target_rows, target_features = self.description.of(target, voxel_size, tick)
+        with steps("match") as tick:
+            tick(0.0)
+            found = self.matcher(source_features, target_features, tick=tick)
+            return np.column_stack((source_rows[found[:, 0]], target_rows[found[:, 1]]))
+
+    def _refine(self, result: Result, voxel_size: float, noise_bound: float, steps: Steps) -> RefineResult | None:
+        if self.refine is None or not result.success:
+            return None
+        began = time.perf_counter()
+        # Finer than the matches: the pose is near.
+        refinement = refine_icp(
+            *self.clouds,
+            result.transformation,
+            method=self.refine,
+            voxel_size=0.5 * voxel_size,
+            max_distance=max(2.0 * noise_bound, 3.0 * voxel_size),
+            threads=self.threads,
+            limits=self.limits,
+        )
+        steps.seconds["refine"] = time.perf_counter() - began
+        return refinement
+
+
+@contextmanager
+def _less_time(limits: Limits, share: float) -> Iterator[None]:
+    """While the block runs, only this share of the time that is left."""
+    whole = limits.time_limit
+    if whole is not None:
+        limits.time_limit = whole - (1.0 - share) * max(0.0, whole - limits.seconds)
+    try:
+        yield
+    finally:
+        limits.time_limit = whole
+
+
+def _cloud(obj: Points, name: str) -> FloatArray:
     points = as_points(obj, name)
     if len(points) < 3:
         raise InputError(f"{name} has {len(points)} points: expected a cloud of at least 3")
     return points
 
 
-def _describe(
-    points: FloatArray,
-    voxel_size: float,
-    descriptor: Literal["fpfh", "fpfh-open3d"] | Descriptor,
-    keypoints: str | None,
-    threads: int | None,
-    tick: Tick | None = None,
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """The rows of `points` to match and their descriptors."""
-    if callable(descriptor):
-        features = np.asarray(descriptor(points, voxel_size))
-        if features.ndim != 2 or len(features) != len(points):
-            raise InputError(f"descriptor returned shape {features.shape}: expected {len(points)} rows")
-    else:
-        # Away from the centroid: both clouds agree on the sign where they overlap, however they are posed.
-        normals = estimate_normals(
-            points,
-            radius=_NORMAL_RADIUS * voxel_size,
-            max_nn=_NORMAL_POINTS,
-            orient="away",
-            threads=threads,
-        )
-        radius = _FPFH_RADIUS * voxel_size
-        if descriptor == "fpfh-open3d":
-            features = fpfh_open3d(points, normals, radius, _FPFH_POINTS)
-        else:
-            features = fpfh(points, normals, radius, _FPFH_POINTS, threads=threads, tick=tick)
-    rows = np.flatnonzero(features.any(axis=1))
-    if keypoints == "iss":
-        found = iss_keypoints(
-            points,
-            salient_radius=_ISS_SALIENT * voxel_size,
-            non_max_radius=_ISS_NON_MAX * voxel_size,
-            threads=threads,
-        )
-        rows = np.intersect1d(rows, found, assume_unique=True)
-    return rows, features[rows]
+def _checked_options(options: dict[str, Any]) -> Options:
+    """The options of the search, or an error before any work."""
+    known = {field.name for field in fields(Options)}
+    for name in options:
+        if name not in known:
+            raise TypeError(f"register_clouds() got an unexpected keyword argument {name!r}")
+    return Options.of(**options)
+
+
+def _register_matches(
+    source: FloatArray, target: FloatArray, noise_bound: float, options: Options, limits: Limits
+) -> Result:
+    """The search for the pose of the matches; the best so far when the limits are over."""
+    return solve(Pairs.of(source, target, noise_bound, None), options, limits)

@@ -11,19 +11,20 @@ import math
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from tear3d.errors import InputError
-from tear3d.features.neighbours import Neighbours, in_chunks, search
+from tear3d.features.neighbours import Neighbours, rows_at_once, search, tree_of
 from tear3d.features.steps import Tick, part_of
+from tear3d.features.work import in_chunks
+from tear3d.problem.arrays import FloatArray
 
 # Neighbour lists are kept between the two passes while they fit in this many bytes, else searched twice.
 _KEEP_BYTES = 400e6
 
 
 def fpfh(
-    points: NDArray[np.float64],
-    normals: NDArray[np.float64],
+    points: FloatArray,
+    normals: FloatArray,
     radius: float,
     max_nn: int = 100,
     *,
@@ -41,7 +42,7 @@ def fpfh(
         At most this many points, the point itself included, make a neighbourhood.
     threads : int, optional
     tick : callable, optional
-        Told the fraction that is done, now and then.
+        Told the fraction that is done, now and then; what it raises ends the call.
 
     Returns
     -------
@@ -57,8 +58,8 @@ def fpfh(
     out = np.zeros((len(points), 33), dtype=np.float32)
     if len(points) < 2:
         return out
-    tree = cKDTree(points - points.mean(axis=0))
-    spfh = np.zeros_like(out)
+    tree = tree_of(points, tick)
+    spfh = np.zeros(out.shape, dtype=np.float32)  # zeros_like would write them all
     keep = len(points) * min(max_nn, len(points)) * 8 <= _KEEP_BYTES
     kept: dict[int, Neighbours] = {}
 
@@ -72,8 +73,9 @@ def fpfh(
         found = kept.pop(start) if keep else search(tree, start, stop, radius, max_nn)
         _combined(spfh, start, *found, out[start:stop])
 
-    in_chunks(simplify, len(points), threads, tick=part_of(tick, 0.0, 0.5))
-    in_chunks(combine, len(points), threads, tick=part_of(tick, 0.5, 1.0))
+    rows = rows_at_once(max_nn)
+    in_chunks(simplify, len(points), threads, chunk=rows, tick=part_of(tick, 0.0, 0.5))
+    in_chunks(combine, len(points), threads, chunk=rows, tick=part_of(tick, 0.5, 1.0))
     return out
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from tear3d.errors import InputError
-from tear3d.features.neighbours import in_chunks, search
+from tear3d.features.neighbours import rows_at_once, search, tree_of
 from tear3d.features.normals import neighbourhood_covariances
+from tear3d.features.steps import Tick, part_of
+from tear3d.features.work import in_chunks
+from tear3d.problem.arrays import FloatArray
 
 # More neighbours than this add nothing to the shape of a neighbourhood of a downsampled cloud.
 _MAX_NN = 500
@@ -18,7 +20,7 @@ _FLAT = 1e-9
 
 
 def iss_keypoints(
-    points: NDArray[np.float64],
+    points: FloatArray,
     *,
     salient_radius: float,
     non_max_radius: float,
@@ -26,6 +28,7 @@ def iss_keypoints(
     gamma_32: float = 0.975,
     min_neighbours: int = 5,
     threads: int | None = None,
+    tick: Tick | None = None,
 ) -> NDArray[np.int64]:
     """Indices of the ISS keypoints, ascending.
 
@@ -41,6 +44,8 @@ def iss_keypoints(
     min_neighbours : int
         A keypoint has at least this many points within either radius, itself included.
     threads : int, optional
+    tick : callable, optional
+        Told the fraction that is done, now and then; what it raises ends the call.
     """
     if not (salient_radius > 0.0 and non_max_radius > 0.0):
         raise InputError(
@@ -49,7 +54,7 @@ def iss_keypoints(
     points = np.asarray(points, dtype=np.float64)
     if len(points) < min_neighbours:
         return np.empty(0, dtype=np.int64)
-    tree = cKDTree(points - points.mean(axis=0))
+    tree = tree_of(points, tick)
     saliency = np.zeros(len(points))
     is_keypoint = np.zeros(len(points), dtype=np.bool_)
 
@@ -64,8 +69,9 @@ def iss_keypoints(
         indices, _ = search(tree, start, stop, non_max_radius, _MAX_NN)
         _local_maxima(saliency, start, indices, min_neighbours, is_keypoint[start:stop])
 
-    in_chunks(measure, len(points), threads)
-    in_chunks(suppress, len(points), threads)
+    rows = rows_at_once(_MAX_NN)
+    in_chunks(measure, len(points), threads, chunk=rows, tick=part_of(tick, 0.0, 0.7))
+    in_chunks(suppress, len(points), threads, chunk=rows, tick=part_of(tick, 0.7, 1.0))
     return np.flatnonzero(is_keypoint)
 
 

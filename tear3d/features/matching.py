@@ -7,13 +7,15 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tear3d.errors import InputError
-from tear3d.features.neighbours import in_chunks
 from tear3d.features.steps import Tick, part_of
+from tear3d.features.work import aside, in_chunks
 
 IntArray = NDArray[np.int64]
 
 # A tile of descriptors that stays in the cache.
 _ROWS, _COLUMNS = 512, 1024
+# A chunk of rows is compared with this many tiles at once: less than a tenth of a second.
+_TILES = 16
 
 
 def match(
@@ -40,7 +42,7 @@ def match(
         Keep a pair only if the source row is also among the `top_k` nearest of the target row.
     threads : int, optional
     tick : callable, optional
-        Told the fraction that is done, now and then.
+        Told the fraction that is done, now and then; what it raises ends the call.
 
     Returns
     -------
@@ -52,10 +54,7 @@ def match(
         raise InputError(
             f"desc_source has {source.shape[1]} columns and desc_target {target.shape[1]}: expected the same"
         )
-    if top_k < 1:
-        raise InputError(f"top_k is {top_k}: expected at least 1")
-    if ratio is not None and not 0.0 < ratio <= 1.0:
-        raise InputError(f"ratio is {ratio}: expected a number above 0 and at most 1, or None")
+    check_match_options(ratio, top_k)
     if len(source) == 0 or len(target) == 0:
         return np.empty((0, 2), dtype=np.int64)
     k = min(top_k, len(target))
@@ -71,6 +70,13 @@ def match(
         back, _ = nearest(target, source, wanted, threads=threads, tick=part_of(tick, half_way, 1.0))
         pairs = pairs[np.any(back[pairs[:, 1]] == pairs[:, :1], axis=1)]
     return pairs
+
+
+def check_match_options(ratio: float | None, top_k: int) -> None:
+    if top_k < 1:
+        raise InputError(f"top_k is {top_k}: expected at least 1")
+    if ratio is not None and not 0.0 < ratio <= 1.0:
+        raise InputError(f"ratio is {ratio}: expected a number above 0 and at most 1, or None")
 
 
 def _checked(descriptors: NDArray[np.float32], name: str) -> NDArray[np.float32]:
@@ -95,6 +101,32 @@ def nearest(
     All distances are computed in float32 as ½‖b‖² − a·b; only what is within the rounding error of the k best
     is then measured in float64, so the answer is exact.
     """
+    near, far, half, slack = aside(lambda: _centred(queries, data), tick)
+    indices = np.zeros((len(queries), k), dtype=np.int64)
+    squared = np.full((len(queries), k), np.inf)
+    width = _TILES * _COLUMNS
+    for first in range(0, len(data), width):
+        last = min(first + width, len(data))
+        tiles = [(left, min(left + _COLUMNS, last)) for left in range(first, last, _COLUMNS)]
+        columns = [np.ascontiguousarray(far[left:right].T) for left, right in tiles]
+
+        def work(start: int, stop: int, tiles=tiles, columns=columns) -> None:
+            rows = slice(start, stop)
+            for (left, right), tile in zip(tiles, columns, strict=True):
+                _keep_nearest(
+                    near[rows], tile, half[left:right], slack[rows],
+                    queries[rows], data[left:right], left, indices[rows], squared[rows],
+                )  # fmt: skip
+
+        part = part_of(tick, first / len(data), last / len(data))
+        in_chunks(work, len(queries), threads, chunk=_ROWS, tick=part)
+    return indices, squared
+
+
+def _centred(
+    queries: NDArray[np.float32], data: NDArray[np.float32]
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float64]]:
+    """Both around the centroid of `data` and padded, ½‖b‖² of `data`, and by how much a score may be off."""
     centre = data.mean(axis=0, dtype=np.float64).astype(np.float32)
     padding = ((0, 0), (0, -queries.shape[1] % 4))
     near, far = np.pad(queries - centre, padding), np.pad(data - centre, padding)
@@ -102,22 +134,7 @@ def nearest(
     # Rounding of a dot product of D terms, of the centring and of the norms, in half squared distances.
     largest = 2.0 * float(max(half.max(), own.max()))
     slack = largest * (near.shape[1] + 8) * float(np.finfo(np.float32).eps) - own.astype(np.float64)
-    tiles = [np.ascontiguousarray(far[left : left + _COLUMNS].T) for left in range(0, len(data), _COLUMNS)]
-    indices = np.zeros((len(queries), k), dtype=np.int64)
-    squared = np.full((len(queries), k), np.inf)
-
-    def work(start: int, stop: int) -> None:
-        rows = slice(start, stop)
-        for tile, columns in enumerate(tiles):
-            left = tile * _COLUMNS
-            right = left + columns.shape[1]
-            _keep_nearest(
-                near[rows], columns, half[left:right], slack[rows],
-                queries[rows], data[left:right], left, indices[rows], squared[rows],
-            )  # fmt: skip
-
-    in_chunks(work, len(queries), threads, chunk=_ROWS, tick=tick)
-    return indices, squared
+    return near, far, half, slack
 
 
 @njit(cache=True, nogil=True)

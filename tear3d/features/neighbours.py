@@ -1,56 +1,29 @@
-"""Nearest neighbours within a radius, in chunks, on several threads."""
+"""Nearest neighbours within a radius."""
 
 from __future__ import annotations
-
-import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from tear3d.features.steps import Tick
-
-CHUNK = 2048
+from tear3d.features.work import CHUNK, aside
+from tear3d.problem.arrays import FloatArray
 
 Neighbours = tuple[NDArray[np.int32], NDArray[np.float32]]
 
-
-def thread_count(threads: int | None) -> int:
-    """The number of threads to use: as asked, or as many as this process may run on."""
-    if threads is not None:
-        return max(1, threads)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+_MOST_NEIGHBOURS = 50_000
+"""Of a chunk: found and processed in some hundredths of a second."""
 
 
-def in_chunks(
-    work: Callable[[int, int], object],
-    count: int,
-    threads: int | None,
-    *,
-    chunk: int = CHUNK,
-    tick: Tick | None = None,
-) -> None:
-    """Call `work(start, stop)` over `range(count)`; `work` must write to its own rows only."""
-    ranges = [(start, min(start + chunk, count)) for start in range(0, count, chunk)]
-    workers = min(thread_count(threads), len(ranges))
-    if workers <= 1:
-        for start, stop in ranges:
-            work(start, stop)
-            if tick is not None:
-                tick(stop / count)
-        return
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            for (_, stop), done in zip(ranges, [pool.submit(work, *each) for each in ranges], strict=True):
-                done.result()
-                if tick is not None:
-                    tick(stop / count)
-        except BaseException:
-            # Ctrl-C must not wait for the chunks that have not begun.
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+def tree_of(points: FloatArray, tick: Tick | None = None) -> cKDTree:
+    """A tree of the points, moved to their centroid."""
+    return aside(lambda: cKDTree(points - points.mean(axis=0)), tick)
+
+
+def rows_at_once(max_nn: int) -> int:
+    """How many points make a chunk whose search and use cannot keep the call from stopping."""
+    return max(1, min(CHUNK, _MOST_NEIGHBOURS // max_nn))
 
 
 def search(tree: cKDTree, start: int, stop: int, radius: float, max_nn: int) -> Neighbours:

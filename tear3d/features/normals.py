@@ -7,12 +7,13 @@ from typing import Literal
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from tear3d.errors import InputError
-from tear3d.features.neighbours import in_chunks, search
+from tear3d.features.neighbours import rows_at_once, search, tree_of
+from tear3d.features.steps import Tick
+from tear3d.features.work import in_chunks
+from tear3d.problem.arrays import FloatArray
 
-FloatArray = NDArray[np.float64]
 Orientation = Literal["away", "towards"]
 
 
@@ -24,6 +25,7 @@ def estimate_normals(
     orient: Orientation | None = None,
     viewpoint: FloatArray | None = None,
     threads: int | None = None,
+    tick: Tick | None = None,
 ) -> FloatArray:
     """Unit normals: the direction in which the neighbourhood varies least.
 
@@ -37,6 +39,8 @@ def estimate_normals(
     viewpoint : (3,) array, optional
         By default the centroid of the points.
     threads : int, optional
+    tick : callable, optional
+        Told the fraction that is done, now and then; what it raises ends the call.
 
     Returns
     -------
@@ -51,7 +55,7 @@ def estimate_normals(
     normals = np.tile([0.0, 0.0, 1.0], (len(points), 1))
     if len(points) == 0:
         return normals
-    tree = cKDTree(points - points.mean(axis=0))
+    tree = tree_of(points, tick)
 
     def work(start: int, stop: int) -> None:
         indices, _ = search(tree, start, stop, radius, max_nn)
@@ -59,7 +63,7 @@ def estimate_normals(
         covariances = neighbourhood_covariances(tree.data, indices[known])
         normals[start:stop][known] = np.linalg.eigh(covariances)[1][:, :, 0]
 
-    in_chunks(work, len(points), threads)
+    in_chunks(work, len(points), threads, chunk=rows_at_once(max_nn), tick=tick)
     if orient is not None:
         outward = points - (points.mean(axis=0) if viewpoint is None else np.asarray(viewpoint))
         sign = 1.0 if orient == "away" else -1.0

@@ -1,17 +1,25 @@
-"""Time the steps of a pipeline and report how far each one is."""
+"""Time the steps of a call, report how far each one is, and stop it when its limits say so."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import overload
 
-from tear3d.problem.limits import Progress, ProgressCallback
+from tear3d.errors import StoppedError
+from tear3d.problem.limits import Limits
 
 Tick = Callable[[float], object]
-"""Told the fraction of a step that is done."""
+"""Told the fraction of a step that is done, ten times a second or so, in the caller's thread; raises to stop it."""
 
-_INTERVAL = 0.1
+
+@overload
+def part_of(tick: Tick, low: float, high: float) -> Tick: ...
+
+
+@overload
+def part_of(tick: None, low: float, high: float) -> None: ...
 
 
 def part_of(tick: Tick | None, low: float, high: float) -> Tick | None:
@@ -20,27 +28,50 @@ def part_of(tick: Tick | None, low: float, high: float) -> Tick | None:
 
 
 class Steps:
-    """`with steps("match") as tick:` times a step; `tick(fraction)` reports from inside it."""
+    """`with steps("match") as tick:` times a step; `tick(fraction)` reports from inside it.
 
-    def __init__(self, progress: ProgressCallback | None) -> None:
+    When the limits are over, `tick` raises a StoppedError.
+    """
+
+    def __init__(self, limits: Limits) -> None:
         self.seconds: dict[str, float] = {}
-        self._progress = progress
-        self._started = time.perf_counter()
-        self._reported = self._started
+        self._limits = limits
+        self._told_to_stop = False
 
     @contextmanager
     def __call__(self, name: str) -> Iterator[Tick]:
         def tick(done: float) -> None:
-            if time.perf_counter() - self._reported >= _INTERVAL:
-                self._report(name, done)
+            self._report(name, done)
+            if self._limits.over():
+                raise self._stopped(name)
 
-        self._report(name, 0.0)
+        self._report(name, 0.0, at_once=True)
         began = time.perf_counter()
-        yield tick
-        self.seconds[name] = time.perf_counter() - began
-        self._report(name, 1.0)
+        try:
+            yield tick
+        finally:
+            self.seconds[name] = time.perf_counter() - began
+        self._report(name, 1.0, at_once=True)
 
-    def _report(self, name: str, done: float) -> None:
-        self._reported = time.perf_counter()
-        if self._progress is not None:
-            self._progress(Progress(name, 0.0, float("inf"), 0, self._reported - self._started, done))
+    def _report(self, name: str, done: float, *, at_once: bool = False) -> None:
+        """Tell the callback, but never again once the call is to stop; `at_once`: however recent the last report."""
+        limits = self._limits
+        if limits.over():
+            return
+        usual = limits.interval
+        limits.interval = 0.0 if at_once else usual
+        try:
+            limits.report(name, 0.0, float("inf"), done)
+        finally:
+            limits.interval = usual
+        self._told_to_stop = limits.cancelled
+
+    def _stopped(self, name: str) -> StoppedError:
+        if not self._limits.cancelled:
+            return StoppedError(
+                f"the time limit of {self._limits.time_limit:g} s was reached at the step '{name}', before there was a "
+                "pose: allow more time, or use a larger voxel_size",
+                "time_limit",
+            )
+        stopped = "stopped by progress, which returned False," if self._told_to_stop else "interrupted"
+        return StoppedError(f"{stopped} at the step '{name}', before there was a pose")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from tear3d.errors import InputError
+from tear3d.features.steps import Tick
+from tear3d.features.work import aside
+from tear3d.problem.arrays import FloatArray
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 # A cloud of this many points describes a scene well and is matched within a second.
@@ -24,7 +28,7 @@ def check_voxel_size(voxel_size: float) -> None:
         raise InputError(f"voxel_size is {voxel_size}: expected a positive number in the unit of the points")
 
 
-def voxel_downsample(points: FloatArray, voxel_size: float) -> FloatArray:
+def voxel_downsample(points: FloatArray, voxel_size: float, *, tick: Tick | None = None) -> FloatArray:
     """Replace the points of every occupied voxel by their centroid.
 
     Parameters
@@ -32,6 +36,8 @@ def voxel_downsample(points: FloatArray, voxel_size: float) -> FloatArray:
     points : (N, 3) array
     voxel_size : float
         Edge of a voxel, in the unit of the points.
+    tick : callable, optional
+        Called now and then; what it raises ends the call.
 
     Returns
     -------
@@ -41,6 +47,10 @@ def voxel_downsample(points: FloatArray, voxel_size: float) -> FloatArray:
     points = np.asarray(points, dtype=np.float64)
     if len(points) == 0:
         return points.reshape(0, 3)
+    return aside(lambda: _centroids(points, voxel_size), tick)
+
+
+def _centroids(points: FloatArray, voxel_size: float) -> FloatArray:
     # Sums are taken relative to the corner so that large (UTM) coordinates lose no digits.
     corner = points.min(axis=0)
     local = points - corner
@@ -76,24 +86,41 @@ def _group(local: FloatArray, voxel_size: float) -> tuple[IntArray, IntArray]:
     return order, np.concatenate(([0], np.flatnonzero(changes) + 1))
 
 
-def choose_voxel_size(source: FloatArray, target: FloatArray) -> float:
+def choose_voxel_size(source: FloatArray, target: FloatArray, *, tick: Tick | None = None) -> float:
     """A voxel size that suits both clouds.
 
     The larger cloud keeps about `WANTED_POINTS` points; a much smaller one is given finer voxels, as long as
     the larger one then has at most `MOST_POINTS`. Never finer than the sampling of the surface supports.
-    Counting occupied voxels instead of measuring the extent makes it indifferent to far outlying points.
+    Counting occupied voxels instead of measuring the extent makes it indifferent to far outlying points. `tick` is
+    called now and then; what it raises ends the call.
     """
     clouds = [_sample(np.asarray(cloud, dtype=np.float64)) for cloud in (source, target)]
-    finest = max(_finest_size(cloud) for cloud in clouds)
+    finest = max(aside(partial(_finest_size, cloud), tick) for cloud in clouds)
     extent = max(float(np.ptp(cloud, axis=0).max()) for cloud in clouds)
     if finest == 0.0 or extent == 0.0:
         raise InputError("source and target: all points coincide, expected surfaces")
-    wanted = max(_size_for(cloud, WANTED_POINTS, finest, extent) for cloud in clouds)
+
+    def size_for(cloud: FloatArray, count: int) -> float:
+        """The smallest size (within 2 %) that leaves at most `count` voxels; not below `finest`."""
+        if occupied_voxels(cloud, finest) <= count:
+            return finest
+        low, high = np.log(finest), np.log(max(extent, finest) * 2.0)
+        while high - low > 0.02:
+            if tick is not None:
+                tick(0.0)
+            middle = 0.5 * (low + high)
+            if occupied_voxels(cloud, float(np.exp(middle))) > count:
+                low = middle
+            else:
+                high = middle
+        return float(np.exp(high))
+
+    wanted = max(size_for(cloud, WANTED_POINTS) for cloud in clouds)
     if all(occupied_voxels(cloud, wanted) >= FEWEST_POINTS for cloud in clouds):
         return _round(wanted)
     finer = max(
-        min(_size_for(cloud, FEWEST_POINTS, finest, extent) for cloud in clouds),
-        max(_size_for(cloud, MOST_POINTS, finest, extent) for cloud in clouds),
+        min(size_for(cloud, FEWEST_POINTS) for cloud in clouds),
+        max(size_for(cloud, MOST_POINTS) for cloud in clouds),
     )
     return _round(min(wanted, finer))
 
@@ -118,20 +145,6 @@ def _finest_size(points: FloatArray) -> float:
     # n points of a surface lie within r when each takes up an area of pi r^2 / n.
     spacing = eighth * np.sqrt(np.pi / count)
     return float(spacing / np.clip(nearest / spacing, 0.5, 1.0))
-
-
-def _size_for(points: FloatArray, count: int, smallest: float, largest: float) -> float:
-    """The smallest size (within 2 %) that leaves at most `count` voxels; not below `smallest`."""
-    if occupied_voxels(points, smallest) <= count:
-        return smallest
-    low, high = np.log(smallest), np.log(max(largest, smallest) * 2.0)
-    while high - low > 0.02:
-        middle = 0.5 * (low + high)
-        if occupied_voxels(points, float(np.exp(middle))) > count:
-            low = middle
-        else:
-            high = middle
-    return float(np.exp(high))
 
 
 def _round(size: float) -> float:

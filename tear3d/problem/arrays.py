@@ -124,7 +124,7 @@ def _array(raw: Any, name: str, advice: str) -> NDArray[Any]:
 
 def _floats(array: NDArray[Any], name: str) -> FloatArray:
     """As float64, if these are real numbers: no strings, no complex or truth values, no objects."""
-    if not (np.issubdtype(array.dtype, np.floating) or np.issubdtype(array.dtype, np.integer)):
+    if array.dtype.kind not in "fiu":
         kind = "numbers too large for float64, or no numbers" if array.dtype == object else f"dtype {array.dtype}"
         raise InputError(f"{name} has {kind}: expected real numbers")
     with np.errstate(over="ignore"):  # longer floats may become infinite, which is refused by the caller

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
@@ -43,7 +43,9 @@ class Crew(Generic[Work]):
                 futures.append(self._pool.submit(self._call, step, item))
             pending = set(futures)
             while pending:
-                _, pending = wait(pending, timeout=self.limits.interval)
+                done, pending = wait(pending, timeout=self.limits.interval, return_when=FIRST_EXCEPTION)
+                for future in done:
+                    future.result()  # raises at once what the step raised
                 if pending and tick is not None:
                     tick()
             return [future.result() for future in futures]

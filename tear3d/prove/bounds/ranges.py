@@ -7,14 +7,14 @@ import math
 import numpy as np
 from numba import njit
 
-# Below, a range is computed with at most ten roundings, each relative to |x|₁.
-_PAD = 16.0 * 2.0**-53
+_PAD = 32.0 * 2.0**-53
+"""Relative to |x|₁: sixteen roundings, of x and of the vertices too, doubled (mathematics.md, section 3.2)."""
 
 _POINT, _NARROW, _WIDE, _FULL = 0, 1, 2, 3
 
 
 @njit(cache=True, nogil=True)
-def _arc_mode(a1, a2):  # pragma: no cover - compiled
+def _arc_mode(a1, a2):
     width = a2 - a1
     if width <= 0.0:
         return _POINT
@@ -24,7 +24,7 @@ def _arc_mode(a1, a2):  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True)
-def _arc_max(p, q, c1, s1, c2, s2, mode):  # pragma: no cover - compiled
+def _arc_max(p, q, c1, s1, c2, s2, mode):
     """Largest p·cos a + q·sin a on an arc from (c1, s1) to (c2, s2), the shape of which `mode` tells.
 
     The peak √(p² + q²) counts when (p, q) points into the arc. Next to the arc's ends rounding may get this
@@ -42,7 +42,7 @@ def _arc_max(p, q, c1, s1, c2, s2, mode):  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True)
-def arc_ranges(x, u, v, a1, a2, lo, hi):  # pragma: no cover - compiled
+def arc_ranges(x, u, v, a1, a2, lo, hi):
     """Range of r·x_i for r = cos a·u + sin a·v, a1 ≤ a ≤ a2, written into `lo` and `hi`."""
     c1, s1, c2, s2, mode = math.cos(a1), math.sin(a1), math.cos(a2), math.sin(a2), _arc_mode(a1, a2)
     for i in range(x.shape[0]):
@@ -54,7 +54,7 @@ def arc_ranges(x, u, v, a1, a2, lo, hi):  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True)
-def rectangle_ranges(x, a1, a2, b1, b2, lo, hi):  # pragma: no cover - compiled
+def rectangle_ranges(x, a1, a2, b1, b2, lo, hi):
     """Range of r·x_i for r = (sin β cos α, sin β sin α, cos β), α in [a1, a2], β in [b1, b2] ⊂ [0, π].
 
     Proposition 2 with the four-quadrant angle: first the range over α of x₁cos α + x₂sin α, then β. The two
@@ -71,7 +71,7 @@ def rectangle_ranges(x, a1, a2, b1, b2, lo, hi):  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True)
-def cell_ranges(x, vertices, lo, hi):  # pragma: no cover - compiled
+def cell_ranges(x, vertices, lo, hi):
     """Range of r·x_i over a convex spherical quadrilateral with unit vertices (4×3, in cyclic order).
 
     Where x points into the cell the maximum is |x|, elsewhere it lies on one of the four great-circle arcs.

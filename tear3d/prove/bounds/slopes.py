@@ -1,4 +1,4 @@
-"""First-order bound of a box of poses.
+"""First-order bound of a box of poses (mathematics.md, section 8).
 
 In a box of g around c and of t around t_c, with a = g − c and b = t − t_c, a residual is r = z + e,
 
@@ -16,47 +16,83 @@ moved into the box. At an optimum in the box the bound is then sharp whatever th
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
-from tear3d.prove.bounds.votes import NORM, WEIGHT, XI
-from tear3d.prove.domains.rotations import AXES, HALF, REMAINDER
+from tear3d.prove.domains.rotations import Triple
 
-# Layout of the sums: value at the centre of the box, slopes (g, t), what a side contributes to chords and lone bounds
-# (g, t), saving at the centre (nearly), total of the terms' sizes, sum of the bounds of every point alone.
-VALUE, SLOPE, SPREAD, CENTRE, SIZE, LONE, MASS, SUMS = 0, 1, 7, 13, 14, 15, 16, 17
+Six = tuple[float, float, float, float, float, float]
+
+ROOT_3 = 1.7320508075688774
+ROUNDING = 2.0**-51
+"""Rounding of the sums: ROUNDING·(points + MORE)·Σ w (ξ + Q), 4 units of 2⁻⁵³ a point where 3 occur (section 8.5)."""
+MORE = 16
+
+
+class Shifts(NamedTuple):
+    """A box of t."""
+
+    centre: Triple
+    half: Triple
+
+
+class Affine(NamedTuple):
+    """A bound of the saving of every pose of a box: value + slope·(a, b), and another one: lone. Rounding included."""
+
+    value: float
+    slope: Six
+    """By g, then by t."""
+    lone: float
+    """Every point bounded alone."""
+    spread: Six
+    """What each side contributes to chords and lone bounds: how much is gained by halving it (part of no bound)."""
+    centre: float
+    """The saving at the centre of the box, nearly."""
+    mass: float
+    """Σ w of the points that matter, ..."""
+    found: int
+    """... and their number."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def slope_bound(points, start, stop, frame, centre, half, toward, eps, active, sums):
-    """Write the affine bound into `sums`, and the points that matter into `active`; returns their number.
+def slope_bound(points, start, stop, frame, shifts, toward, eps, active):
+    """Bound a box of poses, and write the points that matter into `active`.
 
     Parameters
     ----------
-    points : packed points; start:stop are looked at
-    frame : of the cell of rotations
-    centre, half : of the box of t
-    toward : the six offsets (g, t) from the centre to the pose whose signs are used
-    eps : bound of the rounding error of a residual
+    points : Points
+        Those from start to stop are looked at.
+    frame : CellFrame
+    shifts : Shifts
+    toward : six numbers
+        Offsets (g, t) from the centre to the pose whose signs are used.
+    eps : float
+        Bound of the length of the rounding error of a residual.
+    active : integer array
+
+    Returns
+    -------
+    Affine
     """
-    r00, r01, r02, r10, r11, r12 = frame[0], frame[1], frame[2], frame[3], frame[4], frame[5]
-    r20, r21, r22 = frame[6], frame[7], frame[8]
-    u = frame[AXES:HALF]
-    u00, u01, u02, u10, u11, u12, u20, u21, u22 = u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8]
-    h0, h1, h2 = frame[HALF], frame[HALF + 1], frame[HALF + 2]
-    t0, t1, t2 = half[0], half[1], half[2]
-    a0, a1, a2, b0, b1, b2 = toward[0], toward[1], toward[2], toward[3], toward[4], toward[5]
+    r00, r01, r02, r10, r11, r12, r20, r21, r22 = frame.rotation
+    u00, u01, u02, u10, u11, u12, u20, u21, u22 = frame.axes
+    h0, h1, h2 = frame.half
+    o0, o1, o2 = shifts.centre
+    t0, t1, t2 = shifts.half
+    a0, a1, a2, b0, b1, b2 = toward
     sides = t0 + t1 + t2
     diagonal = np.sqrt(t0 * t0 + t1 * t1 + t2 * t2)
-    remainder = frame[REMAINDER]
+    remainder = frame.remainder
     value, size, at_centre = 0.0, 0.0, 0.0
     g0, g1, g2, g3, g4, g5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     d0, d1, d2, d3, d4, d5, lone, mass = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     found = 0
     for i in range(start, stop):
-        x0, x1, x2 = points[0, i], points[1, i], points[2, i]
-        y0, y1, y2 = points[3, i] - centre[0], points[4, i] - centre[1], points[5, i] - centre[2]
-        length, xi = points[NORM, i], points[XI, i]
+        x0, x1, x2 = points.x[0, i], points.x[1, i], points.x[2, i]
+        y0, y1, y2 = points.y[0, i] - o0, points.y[1, i] - o1, points.y[2, i] - o2
+        length, xi = points.norm[i], points.xi[i]
         shell = abs(np.sqrt(y0 * y0 + y1 * y1 + y2 * y2) - length) - diagonal - eps
         if shell >= xi:
             continue
@@ -84,13 +120,13 @@ def slope_bound(points, start, stop, frame, centre, half, toward, eps, active, s
             s0 * c10 + s1 * c11 + s2 * c12,
             s0 * c20 + s1 * c21 + s2 * c22,
         )
-        curl = 1.7320508075688774 * rest
+        curl = ROOT_3 * rest
         reach = h0 * abs(k0) + h1 * abs(k1) + h2 * abs(k2) + sides + curl
         middle = xi - s0 * z0 - s1 * z1 - s2 * z2
         upper = middle + reach
         if upper <= 0.0:
             continue
-        w = points[WEIGHT, i]
+        w = points.w[i]
         active[found] = i
         found += 1
         at_centre += w * max(0.0, xi - m0 - m1 - m2)
@@ -122,9 +158,13 @@ def slope_bound(points, start, stop, frame, centre, half, toward, eps, active, s
         g4 += slope * s1
         g5 += slope * s2
         size += w * (xi + reach)
-    sums[VALUE], sums[CENTRE], sums[SIZE], sums[LONE], sums[MASS] = value, at_centre, size, lone, mass
-    sums[SLOPE], sums[SLOPE + 1], sums[SLOPE + 2] = g0, g1, g2
-    sums[SLOPE + 3], sums[SLOPE + 4], sums[SLOPE + 5] = g3, g4, g5
-    sums[SPREAD], sums[SPREAD + 1], sums[SPREAD + 2] = d0 * h0, d1 * h1, d2 * h2
-    sums[SPREAD + 3], sums[SPREAD + 4], sums[SPREAD + 5] = d3 * t0, d4 * t1, d5 * t2
-    return found
+    rounding = ROUNDING * (found + MORE) * size
+    return Affine(
+        value=value + rounding,
+        slope=(g0, g1, g2, g3, g4, g5),
+        lone=lone + rounding,
+        spread=(d0 * h0, d1 * h1, d2 * h2, d3 * t0, d4 * t1, d5 * t2),
+        centre=at_centre,
+        mass=mass,
+        found=found,
+    )

@@ -23,7 +23,7 @@ _SIGN = np.int64(-(2**63))
 
 
 @njit(cache=True, nogil=True)
-def _sorted_with_order(keys):  # pragma: no cover - compiled
+def _sorted_with_order(keys):
     """Stable radix sort of finite float64: sorted keys and the indices they came from."""
     n = keys.size
     copy = np.empty(n)
@@ -63,7 +63,7 @@ def _sorted_with_order(keys):  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True)
-def _breakpoints(lo, hi, xi):  # pragma: no cover - compiled
+def _breakpoints(lo, hi, xi):
     """The corners lo − ξ, lo, hi, hi + ξ (in this order) around a common centre, and that centre."""
     n = lo.size
     centre = 0.0
@@ -77,7 +77,7 @@ def _breakpoints(lo, hi, xi):  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True)
-def tear_sweep(lo, hi, xi, w, pad):  # pragma: no cover - compiled
+def tear_sweep(lo, hi, xi, w, pad):
     """Sum of trapezoids: piecewise linear, so the maximum is at a breakpoint (`pad` is unused).
 
     Margin: a corner is off by at most 2uR, which changes a point's value by at most 8uRw; each step rounds
@@ -123,7 +123,7 @@ def tear_sweep(lo, hi, xi, w, pad):  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True)
-def cm_sweep(lo, hi, xi, w, pad):  # pragma: no cover - compiled
+def cm_sweep(lo, hi, xi, w, pad):
     """Heaviest overlap of the closed intervals [lo − ξ, hi + ξ], each widened by the relative `pad`.
 
     Margin: two roundings move an end by at most 2u(|end| + ξ), which `pad` = 4u covers; the errors of the
@@ -153,7 +153,7 @@ def cm_sweep(lo, hi, xi, w, pad):  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True)
-def tls_sweep(lo, hi, xi, w, pad):  # pragma: no cover - compiled
+def tls_sweep(lo, hi, xi, w, pad):
     """Sum of flat-topped parabolas (`pad` is unused).
 
     Between breakpoints the sum is value + slope·τ − curve·τ² with τ counted from the last breakpoint, so no

@@ -14,49 +14,35 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from tear3d.prove.bounds.first_order import BLOCK
-
-FIELDS = 5
-LANES = 16
-"""The 4×4 groups below one grandparent lie side by side in every bin, so that running sums over bins vectorise."""
-MAX_LEVELS = 6
+from tear3d.prove.bounds.data import BLOCK, FIELDS, LANES, X1, X2, X3, Y
+from tear3d.prove.bounds.first_order import CROWD, DOUBLE, SINGLE
+from tear3d.prove.bounds.grid import make_grid
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def window_plan(levels, h, extent, beta, widths):
-    """Half windows in bins per level (widths[l] for the step from level l to its children); returns the rest σ."""
-    sigma = 0.0
-    half = 0.5 * extent
-    for level in range(levels):
-        total = sigma + h * half
-        widths[level] = int(total / beta + 0.5)
-        sigma = max(0.0, total - widths[level] * beta)
-        half *= 0.5
-    return sigma
+def _deposit(points, cell, grid, beta, block, hist):
+    """Scatter (1, offset in the bin, p − p_g, q) into hist[block][field][bin][lane].
 
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def window_reach(levels, geo, extent, eps, beta):
-    """The reach E of a leaf, a whole number of bins."""
-    eta = 0.5 * (1.0 - np.cos(geo[11]))
-    h = geo[9] + geo[10]
-    sigma = window_plan(levels, h, extent, beta, np.zeros(MAX_LEVELS, np.int64))
-    return np.ceil((h * extent / 2**levels + eta * extent + eps + sigma) / beta + 0.5) * beta
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _deposit(points, origin, n, geo, kappa0, groups, extent, base, inverse, stride, low, high, index, buffers, hist):
-    """Scatter (1, offset in the bin, p − p_g, q) into hist[block][field][bin][child], bins clamped to [low, high]."""
-    f = points.dtype.type
-    offset, p1, p2, q = buffers[0], buffers[1], buffers[2], buffers[3]
-    c0, c1, c2 = f(geo[0]), f(geo[1]), f(geo[2])
-    u0, u1, u2 = f(geo[3]), f(geo[4]), f(geo[5])
-    v0, v1, v2 = f(geo[6]), f(geo[7]), f(geo[8])
-    k0, t0, inv = f(kappa0), f(base), f(inverse)
+    Points outside all bands go to the first and last bin from which no node is reached.
+    """
+    rows, origin, n, extent, groups, stride = (
+        points.rows,
+        points.start,
+        points.count,
+        points.extent,
+        grid.groups,
+        grid.stride,
+    )
+    f = rows.dtype.type
+    offset, p1, p2, q, index = block.b, block.p1, block.p2, block.q, block.index
+    c0, c1, c2 = f(cell.c[0]), f(cell.c[1]), f(cell.c[2])
+    u0, u1, u2 = f(cell.e1[0]), f(cell.e1[1]), f(cell.e1[2])
+    v0, v1, v2 = f(cell.e2[0]), f(cell.e2[1]), f(cell.e2[2])
+    k0, t0, inv = f(cell.kappa0), f(grid.base), f(1.0 / beta)
     scale, size, last = f(0.5 * groups / extent), f(2.0 * extent / groups), f(groups - 1)
     corner = f(extent / groups - extent)
     zero, one, reach = f(0.0), f(1.0), f(extent)
-    lowest, highest = f(low), f(high)
+    lowest, highest = f(2 * (grid.m + grid.e)), f(4 * (grid.m + grid.e) + grid.count - 1)
     along = np.int32(FIELDS * LANES * stride)
     across = np.int32(groups // 4) * along
     one_bit, two, four = np.int32(1), np.int32(2), np.int32(4)
@@ -64,8 +50,8 @@ def _deposit(points, origin, n, geo, kappa0, groups, extent, base, inverse, stri
     step2, step3, step4 = np.uint32(2) * step, np.uint32(3) * step, np.uint32(4) * step
     for begin in range(0, n, BLOCK):
         end = min(n, begin + BLOCK)
-        x0, x1 = points[0, origin + begin : origin + end], points[1, origin + begin : origin + end]
-        x2, y = points[2, origin + begin : origin + end], points[3, origin + begin : origin + end]
+        x0, x1 = rows[X1, origin + begin : origin + end], rows[X2, origin + begin : origin + end]
+        x2, y = rows[X3, origin + begin : origin + end], rows[Y, origin + begin : origin + end]
         for i in range(end - begin):
             a0, a1, a2 = x0[i], x1[i], x2[i]
             qi = c0 * a0 + c1 * a1 + c2 * a2
@@ -75,9 +61,9 @@ def _deposit(points, origin, n, geo, kappa0, groups, extent, base, inverse, stri
             gj = np.int32(min(max((ri + reach) * scale, zero), last))
             u = min(max((y[i] - k0 * qi - t0) * inv, lowest), highest)
             k = np.int32(u)
-            block = (gi >> two) * across + (gj >> two) * along
-            child = ((gi & two) << two) | ((gj & two) << one_bit) | ((gi & one_bit) << one_bit) | (gj & one_bit)
-            index[i] = block + (k << four) + child
+            first = (gi >> two) * across + (gj >> two) * along
+            lane = ((gi & two) << two) | ((gj & two) << one_bit) | ((gi & one_bit) << one_bit) | (gj & one_bit)
+            index[i] = first + (k << four) + lane
             offset[i] = u - f(k)
             p1[i] = pi - (f(gi) * size + corner)
             p2[i] = ri - (f(gj) * size + corner)
@@ -115,12 +101,13 @@ def _count(number, chunk, chunks):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _leaves(h, m, e, h1, h2, eta, rest, beta, count, row, work):
-    """First-order bounds of the 16 groups of a block at `count` nodes into row[node][lane].
+def _leaves(h, grid, cell, beta, row, work):
+    """First-order bounds of the 16 groups of a block at all nodes into row[node][lane].
 
-    Node k is bin k + 3(m + e). All loops run from 0 over flat views and sums[k + LANES] depends on sums[k] only, so
+    All loops run from 0 over flat views and sums[k + LANES] depends on sums[k] only, so
     that everything vectorises.
     """
+    m, e, count = grid.m, grid.e, grid.count
     reach = m + e
     length = LANES * (count + 4 * reach)
     number, offset = h[:length], h[length : 2 * length]
@@ -150,7 +137,9 @@ def _leaves(h, m, e, h1, h2, eta, rest, beta, count, row, work):
     # The linear term: the sums of sign·(1, p1, p2, q) step at b ± ξ and b.
     for field in range(4):
         source = number if field == 0 else h[(field + 1) * length : (field + 2) * length]
-        factor = 0.5 * beta + rest if field == 0 else h1 if field == 1 else h2 if field == 2 else eta
+        factor = (
+            0.5 * beta + grid.sigma if field == 0 else cell.h1 if field == 1 else cell.h2 if field == 2 else cell.eta
+        )
         here, up, down = source[LANES * reach :], source[LANES * (reach + m) :], source[LANES * e :]
         for k in range(before):
             sums[k + LANES] = sums[k] + ((np.float64(up[k]) + down[k]) - 2.0 * here[k])
@@ -183,50 +172,21 @@ def _slide(row, other, length, width, lanes):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def window_bound(
-    points, origin, n, xi, geo, eps, extent, levels, t0, beta, nodes, buffers, index, hist, work, rows, out
-):
-    """Add to out[k] an upper bound of the saving for all r of the cell and all t within β/2 of node t0 + kβ, k < nodes.
+def window_bound(points, cell, axis, levels, work, out):
+    """Add to out[k] an upper bound of the saving for all r of the cell and all t that node k stands for.
 
-    All points lie within `extent` of the origin, have weight 1 and ξ = mβ; 2^levels groups a side. `hist` is all zero
-    before and after. Returns the rounding margin to be added to every node, or -1 when the arrays are too small.
+    All points lie within `extent` of the origin, have weight 1 and ξ = mβ; 2^levels groups a side. Returns the rounding
+    margin to be added to every node (mathematics.md, section 5.4), or -1 and no bound when the work space is too small
+    or a bin may hold more points than float32 can count.
     """
-    cos_theta = np.cos(geo[11])
-    kappa0, eta = 0.5 * (1.0 + cos_theta), 0.5 * (1.0 - cos_theta)
-    h1, h2 = geo[9], geo[10]
-    groups = 2**levels
-    widths = np.zeros(MAX_LEVELS, np.int64)
-    sigma = window_plan(levels, h1 + h2, extent, beta, widths)
-    slack = 0
-    for level in range(levels):
-        slack += widths[level]
-    m = int(np.rint(xi / beta))
-    eps += 4e-7 * (abs(t0) + nodes * beta)
-    inside = (h1 + h2) * extent / groups + eta * extent + eps
-    e = int(np.ceil((inside + sigma + 0.5 * beta) / beta))
-    reach = m + e
-    count = nodes + 2 * slack
-    stride = count + 4 * reach
-    if FIELDS * groups * groups * stride > hist.shape[0] or LANES * stride > min(work.shape[1], rows.shape[1]):
+    n, beta, nodes = points.count, axis.beta, axis.count
+    grid = make_grid(points, cell, axis, levels)
+    groups, widths, slack, count, stride = grid.groups, grid.widths, grid.slack, grid.count, grid.stride
+    reach = grid.m + grid.e
+    hist, rows = work.groups, work.levels
+    if FIELDS * groups * groups * stride > hist.size or LANES * stride > min(work.sums.shape[1], rows.shape[1]):
         return -1.0
-    base = t0 - (slack + 3 * reach) * beta
-    _deposit(
-        points,
-        origin,
-        n,
-        geo,
-        kappa0,
-        groups,
-        extent,
-        base,
-        1.0 / beta,
-        stride,
-        2 * reach,
-        4 * reach + count - 1,
-        index,
-        buffers,
-        hist,
-    )
+    _deposit(points, cell, grid, beta, work.block, hist)
     chunks = np.zeros(stride // reach + 1)
     squares = 0.0
     for level in range(levels - 1):
@@ -244,7 +204,7 @@ def window_bound(
         length = count
         if crowd > 0.0:
             squares += crowd
-            _leaves(h, m, e, h1, h2, eta, sigma, beta, count, leaves, work)
+            _leaves(h, grid, cell, beta, leaves, work.sums)
             h[:] = 0.0
             row, other = leaves, spare
             for lanes, level in ((16, levels - 1), (4, levels - 2)):
@@ -274,9 +234,11 @@ def window_bound(
         for d in range(c, min(c + span, len(chunks))):
             total += chunks[d]
         most = max(most, total)
+    if squares >= CROWD:
+        return -1.0
     top = 0.0
     for k in range(nodes):
         top = max(top, rows[0, k])
         out[k] += rows[0, k]
-    # Rounding: eps per point in a band; float32 sums inside a bin (n² half ulps); float32 rows; float64 sums.
-    return eps * most + 6e-8 * squares * 8.0 * (beta + inside) + 1e-6 * top + 1e-15 * n * stride * (xi + beta * stride)
+    margin = grid.eps * most + 8.0 * SINGLE * squares * (beta + grid.inside) + (3 * levels + 4) * SINGLE * top
+    return margin + 10.0 * DOUBLE * n * stride * (points.xi + beta * stride)

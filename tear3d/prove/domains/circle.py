@@ -7,8 +7,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
 from tear3d.problem.arrays import FloatArray
+from tear3d.prove.domains.sphere import THETA_PAD, WIDTH_FACTOR, make_cell
+
+ARC_PAD = 2e-15
+"""What rounding may take from h1: the middle of an arc is off by 13·2⁻⁵³ at most (mathematics.md, section 2.4)."""
 
 
 def orthogonal_basis(r: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -19,6 +24,20 @@ def orthogonal_basis(r: FloatArray) -> tuple[FloatArray, FloatArray]:
     u = np.cross(helper, r)
     u /= np.linalg.norm(u)
     return u, np.cross(r, u)
+
+
+@njit(cache=True, nogil=True)
+def arc_geometry(level, i, basis):
+    """The `Cell` of arc i of the 2^level equal arcs of the circle spanned by basis[0] and basis[1]; h2 = 0."""
+    half = np.pi / 2.0**level
+    middle = (2 * i + 1) * half
+    ca, sa = np.cos(middle), np.sin(middle)
+    u0, u1, u2, v0, v1, v2 = basis[0, 0], basis[0, 1], basis[0, 2], basis[1, 0], basis[1, 1], basis[1, 2]
+    c = (ca * u0 + sa * v0, ca * u1 + sa * v1, ca * u2 + sa * v2)
+    e = (ca * v0 - sa * u0, ca * v1 - sa * u1, ca * v2 - sa * u2)
+    width = np.sin(min(half, 0.5 * np.pi)) * (1.0 + WIDTH_FACTOR) + ARC_PAD
+    theta = np.sqrt(half * half * (1.0 + WIDTH_FACTOR) + THETA_PAD)
+    return make_cell(c, e, (0.0, 0.0, 0.0), width, 0.0, theta)
 
 
 class Arc(NamedTuple):

@@ -1,4 +1,4 @@
-"""Cells of the rotation group: a cube map of the unit quaternions.
+"""Cells of the rotation group: a cube map of the unit quaternions (mathematics.md, section 6).
 
 A rotation is R = C(g) F_face with C(g) the rotation of the quaternion (1, g)/√(1 + |g|²), g in the cube [−1, 1]³, and
 F_face the identity or half a turn about an axis: four cubes that cover SO(3) once. A cell is a box of g with centre c
@@ -13,68 +13,94 @@ what R x can be is nearer to (1 − μ) p than to p.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from tear3d.problem.arrays import FloatArray
 
+Triple = tuple[float, float, float]
+Nine = tuple[float, float, float, float, float, float, float, float, float]
+
 FACES = 4
-# Layout of the frame of a cell: (1 − μ) times the rotation of the centre by rows, columns of 2M/(1 − μ), half sides,
-# remainder per unit of |p|, cosine and sine of the largest angle to the centre, 1 − μ.
-ROTATION, AXES, HALF, REMAINDER, COSINE, SINE, INWARD, FRAME = 0, 9, 18, 21, 22, 23, 24, 25
-_UP = 1.0 + 1e-13
+UP = 1.0 + 1e-13
+"""Covers relative rounding: 900 units of 2⁻⁵³ where at most 20 occur (mathematics.md, section 6.4)."""
+HALF_UP = 1e-16
+"""Covers the rounding of the centre of a box of g, at most 2⁻⁵⁴ since |a + b| ≤ 2 (section 6.4)."""
+REMAINDER_UP = 2e-15
+"""Covers the absolute rounding of the remainder and of the angle, at most 9 units of 2⁻⁵³ (section 6.4)."""
+TILTED = 0.9
+"""Cells with |ε| up to this or more get a remainder that holds for any two rotations; those of a search do not."""
+ANYTHING = 6.0
+"""That remainder: |R x| + |p| + |2 (M d)×p| ≤ (1 + 1 + 2√3)|x| for |d| ≤ √3 (section 6.3)."""
+
+
+class CellFrame(NamedTuple):
+    """What is known of the rotations of a cell."""
+
+    rotation: Nine
+    """(1 − μ) times the rotation of the centre, by rows."""
+    axes: Nine
+    """Columns of 2M/(1 − μ), one after the other."""
+    half: Triple
+    """Half sides of the box of g."""
+    remainder: float
+    """Bound of |R x − p − Σ_j d_j u_j×p| / |x|, with p = (1 − μ) R_c x and u_j the axes."""
+    cosine: float
+    sine: float
+    """Of the largest angle to the centre; the sine is 1 for obtuse angles."""
+    inward: float
+    """1 − μ."""
 
 
 @njit(cache=True, nogil=True)
-def cell_frame(face, box, out):
-    """Write the frame of the cell box[0:3] ≤ g ≤ box[3:6] of a face into `out`; False when the cell is too large."""
-    c0, c1, c2 = 0.5 * (box[0] + box[3]), 0.5 * (box[1] + box[4]), 0.5 * (box[2] + box[5])
-    c = (c0, c1, c2)
-    square = c0 * c0 + c1 * c1 + c2 * c2
+def cell_frame(face, low, high):
+    """The frame of the cell low ≤ g ≤ high of a face, both triples."""
+    a, b, c = 0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1]), 0.5 * (low[2] + high[2])
+    h0 = 0.5 * (high[0] - low[0]) * UP + HALF_UP
+    h1 = 0.5 * (high[1] - low[1]) * UP + HALF_UP
+    h2 = 0.5 * (high[2] - low[2]) * UP + HALF_UP
+    square = a * a + b * b + c * c
     scale = 1.0 / (1.0 + square)
-    diagonal, tilt = 0.0, 0.0
-    for j in range(3):
-        h = 0.5 * (box[3 + j] - box[j]) * _UP + 1e-16
-        out[HALF + j] = h
-        diagonal += h * h
-        tilt += h * abs(c[j])
-    length = np.sqrt(diagonal * scale) * _UP
-    tilt *= scale * _UP
-    if tilt >= 0.9:
-        return False
-    v = length / (1.0 - tilt)
-    mu = v * v / (1.0 + v * v)
-    uneven = max(1.0 / (1.0 - tilt) - 1.0, 1.0 - 1.0 / ((1.0 + v * v) * (1.0 + tilt)))
-    out[REMAINDER] = (2.0 * length * uneven + mu) * _UP + 1e-15
-    angle = min(np.pi, 2.0 * np.arctan(v) * _UP + 1e-15)
-    out[COSINE] = np.cos(angle)
-    out[SINE] = np.sin(angle) if angle < 0.5 * np.pi else 1.0
-    out[INWARD] = 1.0 - mu
-    for k in range(3):
-        for m in range(3):
-            sign = 1.0 if face == 0 or face - 1 == m else -1.0
-            value = 2.0 * c[k] * c[m]
-            if k == m:
-                value += 1.0 - square
-            elif m == (k + 1) % 3:
-                value -= 2.0 * c[(k + 2) % 3]
-            else:
-                value += 2.0 * c[(k + 1) % 3]
-            out[ROTATION + 3 * k + m] = sign * scale * value * (1.0 - mu)
+    length = np.sqrt((h0 * h0 + h1 * h1 + h2 * h2) * scale) * UP
+    tilt = (h0 * abs(a) + h1 * abs(b) + h2 * abs(c)) * scale * UP
+    if tilt < TILTED:
+        v = length / (1.0 - tilt)
+        mu = v * v / (1.0 + v * v)
+        uneven = max(1.0 / (1.0 - tilt) - 1.0, 1.0 - 1.0 / ((1.0 + v * v) * (1.0 + tilt)))
+        remainder = (2.0 * length * uneven + mu) * UP + REMAINDER_UP
+        angle = min(np.pi, 2.0 * np.arctan(v) * UP + REMAINDER_UP)
+    else:
+        mu, remainder, angle = 0.0, ANYTHING, np.pi
+    sine = np.sin(angle) if angle < 0.5 * np.pi else 1.0
+    inward = 1.0 - mu
+    # Half a turn about axis k changes the signs of the columns other than k.
+    s0 = 1.0 if face == 0 or face == 1 else -1.0
+    s1 = 1.0 if face == 0 or face == 2 else -1.0
+    s2 = 1.0 if face == 0 or face == 3 else -1.0
+    ab, bc, ca, rest = 2.0 * a * b, 2.0 * b * c, 2.0 * c * a, 1.0 - square
+    rotation = (
+        s0 * scale * (2.0 * a * a + rest) * inward,
+        s1 * scale * (ab - 2.0 * c) * inward,
+        s2 * scale * (ca + 2.0 * b) * inward,
+        s0 * scale * (ab + 2.0 * c) * inward,
+        s1 * scale * (2.0 * b * b + rest) * inward,
+        s2 * scale * (bc - 2.0 * a) * inward,
+        s0 * scale * (ca - 2.0 * b) * inward,
+        s1 * scale * (bc + 2.0 * a) * inward,
+        s2 * scale * (2.0 * c * c + rest) * inward,
+    )
     # Columns of 2M: 2 (e_j − e_j×c) / (1 + |c|²).
-    scale *= 2.0 / (1.0 - mu)
-    for j in range(3):
-        out[AXES + 3 * j + j] = scale
-        out[AXES + 3 * j + (j + 1) % 3] = scale * c[(j + 2) % 3]
-        out[AXES + 3 * j + (j + 2) % 3] = -scale * c[(j + 1) % 3]
-    return True
+    k = scale * (2.0 / inward)
+    axes = (k, k * c, -k * b, -k * c, k, k * a, k * b, -k * a, k)
+    return CellFrame(rotation, axes, (h0, h1, h2), remainder, np.cos(angle), sine, inward)
 
 
 def rotation_at(face: int, g: FloatArray) -> FloatArray:
     """The rotation at chart point g of a face."""
-    frame = np.empty(FRAME)
-    cell_frame(face, np.concatenate([g, g]).astype(np.float64), frame)
-    return frame[:9].reshape(3, 3).copy()
+    point = (float(g[0]), float(g[1]), float(g[2]))
+    return np.array(cell_frame(face, point, point).rotation).reshape(3, 3)
 
 
 def chart_of(rotation: FloatArray) -> tuple[int, FloatArray]:

@@ -12,10 +12,13 @@ from tear3d.problem.arrays import FloatArray
 
 DEEPEST_LEVEL = 40
 """Sides of about 10⁻¹² rad: below this, neighbouring vertices are no longer told apart reliably."""
+Vector = tuple[float, float, float]
+WIDTH_FACTOR, WIDTH_PAD, THETA_PAD = 1e-14, 1e-15, 4e-15
+"""What rounding may take from h1, h2 and θ (mathematics.md, section 2.3)."""
 
 
 @njit(cache=True, nogil=True)
-def _edge(level, i):  # pragma: no cover - compiled
+def _edge(level, i):
     if i == 0:
         return -1.0
     n = 1 << level
@@ -23,7 +26,7 @@ def _edge(level, i):  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True)
-def cell_vertices(face, level, i, j):  # pragma: no cover - compiled
+def cell_vertices(face, level, i, j):
     """Unit vertices (4×3, in cyclic order) of cell (i, j) among the 2^level × 2^level of a face (0 to 5)."""
     axis = face // 2
     out = np.empty((4, 3))
@@ -37,10 +40,34 @@ def cell_vertices(face, level, i, j):  # pragma: no cover - compiled
     return out
 
 
+class Cell(NamedTuple):
+    """A cell as the kernels see it: every unit r of it is κc + d with |d·e1| ≤ h1, |d·e2| ≤ h2, |κ − κ0| ≤ η."""
+
+    c: Vector
+    """The centre, a unit vector; e1 and e2 are tangents there, and the three are orthonormal."""
+    e1: Vector
+    e2: Vector
+    h1: float
+    h2: float
+    theta: float
+    """Angular radius."""
+    kappa0: float
+    """(1 + cos θ)/2, the middle of what κ can be."""
+    eta: float
+    """(1 − cos θ)/2."""
+
+
 @njit(cache=True, nogil=True)
-def _frame(vertices, out):  # pragma: no cover - compiled
-    """Centre, tangent frame, half widths and radius of a spherical quadrilateral; see `cell_geometry`."""
-    a, b, c = np.empty(3), np.empty(3), np.empty(3)
+def make_cell(c, e1, e2, h1, h2, theta):
+    """A `Cell` with this frame, these half widths and this radius, rounded up before (mathematics.md, section 2.3)."""
+    cos_theta = np.cos(theta)
+    return Cell(c, e1, e2, h1, h2, theta, 0.5 * (1.0 + cos_theta), 0.5 * (1.0 - cos_theta))
+
+
+@njit(cache=True, nogil=True)
+def cell_frame(vertices):
+    """The `Cell` of a spherical quadrilateral with unit vertices (4×3, in cyclic order)."""
+    a, b, c, e = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     for m in range(3):
         v0, v1, v2, v3 = vertices[0, m], vertices[1, m], vertices[2, m], vertices[3, m]
         a[m], b[m] = (v1 - v0) + (v2 - v3), (v3 - v0) + (v2 - v1)
@@ -60,41 +87,31 @@ def _frame(vertices, out):  # pragma: no cover - compiled
         a[m] -= along * c[m]
         size += a[m] * a[m]
     for m in range(3):
-        out[m], out[3 + m] = c[m], a[m] / math.sqrt(size)
-    out[6] = out[1] * out[5] - out[2] * out[4]
-    out[7] = out[2] * out[3] - out[0] * out[5]
-    out[8] = out[0] * out[4] - out[1] * out[3]
+        a[m] = a[m] / math.sqrt(size)
+    e[0] = c[1] * a[2] - c[2] * a[1]
+    e[1] = c[2] * a[0] - c[0] * a[2]
+    e[2] = c[0] * a[1] - c[1] * a[0]
     # A cell is the convex hull of its vertices on the plane tangent at c (gnomonic projection), and κ ≤ 1.
     h1, h2, chord = 0.0, 0.0, 0.0
     for k in range(4):
         height, d1, d2, square = 0.0, 0.0, 0.0, 0.0
         for m in range(3):
             v = vertices[k, m]
-            height += v * out[m]
-            d1 += v * out[3 + m]
-            d2 += v * out[6 + m]
-            square += (v - out[m]) * (v - out[m])
+            height += v * c[m]
+            d1 += v * a[m]
+            d2 += v * e[m]
+            square += (v - c[m]) * (v - c[m])
         h1, h2, chord = max(h1, abs(d1) / height), max(h2, abs(d2) / height), max(chord, square)
     theta = 2.0 * math.asin(min(1.0, 0.5 * math.sqrt(chord)))
-    out[9] = h1 * (1.0 + 1e-14) + 1e-15
-    out[10] = h2 * (1.0 + 1e-14) + 1e-15
-    out[11] = math.sqrt(theta * theta + 4e-15)  # lowers cos θ by about 2e-15, more than its rounding
+    h1, h2 = h1 * (1.0 + WIDTH_FACTOR) + WIDTH_PAD, h2 * (1.0 + WIDTH_FACTOR) + WIDTH_PAD
+    theta = math.sqrt(theta * theta + THETA_PAD)
+    return make_cell((c[0], c[1], c[2]), (a[0], a[1], a[2]), (e[0], e[1], e[2]), h1, h2, theta)
 
 
 @njit(cache=True, nogil=True)
-def cell_geometry(face, level, i, j, out):  # pragma: no cover - compiled
-    """Write centre c, tangent frame e1, e2, half widths h1, h2 and angular radius θ into out[0:12].
-
-    For every unit r of the cell, r = κc + d: |d·e_j| ≤ h_j and κ ≥ cos θ.
-    """
-    _frame(cell_vertices(face, level, i, j), out)
-
-
-def cell_frame(vertices: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, float, float, float]:
-    """(c, e1, e2, h1, h2, θ) of a cell given by its vertices; see `cell_geometry`."""
-    out = np.empty(12)
-    _frame(vertices, out)
-    return out[0:3], out[3:6], out[6:9], float(out[9]), float(out[10]), float(out[11])
+def cell_geometry(face, level, i, j):
+    """The `Cell` of cube-map cell (i, j) among the 2^level × 2^level of a face."""
+    return cell_frame(cell_vertices(face, level, i, j))
 
 
 def cell_centre(face: int, level: int, i: int, j: int) -> FloatArray:
@@ -122,7 +139,7 @@ class CubeCell(NamedTuple):
     @property
     def radius(self) -> float:
         """Angular radius θ around the centre."""
-        return cell_frame(self.vertices)[5]
+        return float(cell_frame(self.vertices).theta)
 
     def split(self) -> list[CubeCell]:
         """The four quarters; none at the deepest level."""

@@ -8,24 +8,38 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tear3d.prove.bounds.slopes import CENTRE, LONE, MASS, SIZE, SLOPE, SPREAD, SUMS, VALUE, slope_bound
-from tear3d.prove.bounds.votes import BOUND, FACE, NODE, ROWS, WEIGHT, XI, T
-from tear3d.prove.domains.rotations import AXES, FRAME, HALF, cell_frame
+from tear3d.problem.arrays import FloatArray
+from tear3d.prove.bounds.slopes import Shifts, slope_bound
+from tear3d.prove.bounds.votes import Points
+from tear3d.prove.bounds.voxels import VOXELS, Booth
+from tear3d.prove.domains.rotations import UP, cell_frame
+from tear3d.prove.driver import BOUND
+from tear3d.prove.pose.nodes import FACE, HIGH, LOW, NODE
 
 STACK = 512
+"""Boxes of a stack, two of which are taken at a split: deeper than any search goes (a box is given up as it is
+when the stack is full)."""
 SEGMENTS = 48
 COPY_BELOW = 0.7
-"""The points that still matter are copied out when they are fewer than this share."""
+"""The points that still matter are copied out when they are fewer than this share of those looked at, so many times at
+most (0.7⁴⁸ is 4·10⁻⁸). Free choices, part of no bound, as are ..."""
 AGAIN = 0.5
+"""... the share of a box that must be cut off for it to be bounded again before it is split, ..."""
 KEEP_WHOLE = 0.17
+"""... how far from the incumbent, in widths, a box that holds it is cut, ..."""
 BASE = 0.1
-"""How much the plain size of a side counts, against what it costs the bound now, when a side to halve is chosen."""
+"""... and how much the plain size of a side counts, against what it costs the bound now, when one is halved."""
 SMALLEST = 1e-9
-"""Boxes whose largest side moves points by less than this share of the noise bound are not split."""
-
-# Indices into Task.state and Task.count.
-SAVING, CLOSED = 0, 1
-TOP, CELLS, VISITS, UNRESOLVED = 0, 1, 2, 3
+"""Boxes whose largest side moves points by less than this share of the noise bound are not split: what they can save
+differs by less than the gap anyone asks for, and float64 has digits left (free choice, their bounds are kept)."""
+BOX_COST = 100
+"""What a box costs however few its points are, in visits of points: some 1.5 µs where a visit takes 15 ns."""
+WIDER = 1.0 + 2.0**-48
+"""Covers four relative roundings of the width that is left of a box, and ..."""
+EDGE = 2.0**-50
+"""... its edges, at most 4 units of 2⁻⁵³ of their size; twice that (mathematics.md, section 8.6)."""
+TINY = 1e-300
+"""Keeps divisions by the sides of an empty box finite."""
 
 
 class Setting(NamedTuple):
@@ -33,64 +47,69 @@ class Setting(NamedTuple):
 
     xi: float
     radius: float
+    """Typical ξ and |x|: part of no bound."""
     eps: float
     slack: float
     """Boxes whose bound is at most (1 + slack)·incumbent are pruned."""
 
 
-class Task(NamedTuple):
-    """The state of one subtree."""
+class State(NamedTuple):
+    """How far a subtree has got."""
 
-    nodes: NDArray[np.float64]
-    segment: NDArray[np.int64]
-    state: NDArray[np.float64]
-    """Best saving known, largest bound of what was pruned."""
-    count: NDArray[np.int64]
-    best: NDArray[np.float64]
-    """(face, g, t) of the best saving found inside."""
+    top: int
+    """Boxes on the stack."""
+    cells: int
+    """Boxes visited."""
+    saving: float
+    """The best known."""
+    closed: float
+    """The largest bound of what was closed."""
+    found: bool
+    """Whether the best known was met here; it is in `Scratch.best` then."""
 
 
 class Scratch(NamedTuple):
     """Work space of one thread."""
 
-    arena: NDArray[np.float64]
+    nodes: FloatArray
+    segment: NDArray[np.int64]
+    """The stack: boxes, and the segments of the points that matter in them."""
+    best: FloatArray
+    """(face, g, t) of the best saving found."""
+    arena: Points
     """Copies of the points that still matter, one segment after the other."""
     segments: NDArray[np.int64]
     """(start, stop) of each segment; segment 0 is all points."""
     active: NDArray[np.int32]
-    grid: NDArray[np.int32]
-    """Voxels for the votes."""
+    booth: Booth
+    """For votes; it shares the memory of the arena."""
 
 
-def make_task(node: NDArray[np.float64], saving: float) -> Task:
-    nodes = np.empty((STACK, NODE))
-    nodes[0] = node
-    count = np.zeros(4, np.int64)
-    count[TOP] = 1
-    return Task(nodes, np.zeros(STACK, np.int64), np.array([saving, 0.0]), count, np.zeros(7))
-
-
-def make_scratch(n: int, voxels: int = 0) -> Scratch:
+def make_scratch(n: int) -> Scratch:
+    """Work space for n points."""
+    room = n + n // 2 + 1024
     segments = np.zeros((SEGMENTS, 2), np.int64)
     segments[0, 1] = n
-    return Scratch(np.empty((ROWS, n + n // 2 + 1024)), segments, np.empty(n, np.int32), np.empty(voxels, np.int32))
+    arena = Points(np.empty((3, room)), np.empty((3, room)), np.empty(room), np.empty(room), np.empty(room))
+    booth = Booth(arena.x, arena.y, arena.xi, arena.w, np.empty(VOXELS, np.int32))
+    return Scratch(
+        np.empty((STACK, NODE)), np.zeros(STACK, np.int64), np.zeros(7), arena, segments, np.empty(n, np.int32), booth
+    )
 
 
 @njit(cache=True, nogil=True)
-def saving_at(points, active, found, face, pose, frame):
+def saving_at(points, active, found, face, pose):
     """Σ w·max(0, ξ − ‖y − R x − t‖₁) over the listed points, at chart point pose[0:3] of a face and t = pose[3:6]."""
-    box = np.empty(6)
-    box[:3] = pose[:3]
-    box[3:] = pose[:3]
-    cell_frame(face, box, frame)
+    g = (pose[0], pose[1], pose[2])
+    r00, r01, r02, r10, r11, r12, r20, r21, r22 = cell_frame(face, g, g).rotation
     total = 0.0
     for m in range(found):
         i = active[m]
-        norm = 0.0
-        for k in range(3):
-            p = frame[3 * k] * points[0, i] + frame[3 * k + 1] * points[1, i] + frame[3 * k + 2] * points[2, i]
-            norm += abs(points[3 + k, i] - p - pose[3 + k])
-        total += points[WEIGHT, i] * max(0.0, points[XI, i] - norm)
+        x0, x1, x2 = points.x[0, i], points.x[1, i], points.x[2, i]
+        norm = abs(points.y[0, i] - (r00 * x0 + r01 * x1 + r02 * x2) - pose[3])
+        norm += abs(points.y[1, i] - (r10 * x0 + r11 * x1 + r12 * x2) - pose[4])
+        norm += abs(points.y[2, i] - (r20 * x0 + r21 * x1 + r22 * x2) - pose[5])
+        total += points.w[i] * max(0.0, points.xi[i] - norm)
     return total
 
 
@@ -99,116 +118,127 @@ def _copy(points, segment, found, scratch):
     """Copy the active points behind the segment; False when there is no room."""
     arena, active = scratch.arena, scratch.active
     target = scratch.segments[segment, 1] if segment > 0 else 0
-    if target + found > arena.shape[1]:
+    if target + found > arena.norm.size:
         return False
-    for row in range(ROWS):
+    for row in range(3):
         for k in range(found):
-            arena[row, target + k] = points[row, active[k]]
+            arena.x[row, target + k] = points.x[row, active[k]]
+        for k in range(found):
+            arena.y[row, target + k] = points.y[row, active[k]]
+    for k in range(found):
+        arena.norm[target + k] = points.norm[active[k]]
+        arena.xi[target + k] = points.xi[active[k]]
+        arena.w[target + k] = points.w[active[k]]
     scratch.segments[segment + 1, 0] = target
     scratch.segments[segment + 1, 1] = target + found
     return True
 
 
 @njit(cache=True, nogil=True)
-def _shrink(node, box_half, sums, bound, threshold):
+def shrink(node, half, slopes, bound, threshold):
     """Cut off the sides of the box where the affine bound does not beat `threshold`; returns the share that is left."""
     left = 1.0
     for j in range(6):
-        k = j if j < 3 else j + 3
-        slope = sums[SLOPE + j]
-        if abs(slope) * 2.0 * box_half[j] <= bound - threshold:
+        slope = slopes[j]
+        if abs(slope) * 2.0 * half[j] <= bound - threshold:
             continue
-        width = (bound - threshold) / abs(slope) * (1.0 + 1e-9) + 1e-12 * box_half[j]
+        low, high = node[LOW + j], node[HIGH + j]
+        width = (bound - threshold) / abs(slope) * WIDER + EDGE * (abs(low) + abs(high))
         # r = z − a·(u×p) − b: a positive sum means that the saving grows with a (and b).
         if slope > 0.0:
-            node[k] = max(node[k], node[k + 3] - width)
+            node[LOW + j] = max(low, high - width)
         else:
-            node[k + 3] = min(node[k + 3], node[k] + width)
-        left *= min(1.0, 0.5 * width / box_half[j])
+            node[HIGH + j] = min(high, low + width)
+        left *= min(1.0, 0.5 * width / half[j])
     return left
 
 
+@njit(cache=True, nogil=True)
+def _halve(node, other, side):
+    """Cut a side in two: `node` keeps the lower part, `other` gets the upper. A box that holds the incumbent (face 0,
+    all zeros) is not cut through it, which would leave it to both halves."""
+    cut = 0.5 * (node[LOW + side] + node[HIGH + side])
+    width = node[HIGH + side] - node[LOW + side]
+    if node[FACE] == 0.0 and abs(cut) < KEEP_WHOLE * width:
+        cut += KEEP_WHOLE * width if cut > 0.0 else -KEEP_WHOLE * width
+    other[:] = node
+    other[LOW + side] = cut
+    node[HIGH + side] = cut
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
-def search_subtree(points, setting, task, scratch, budget, cell_limit):
-    """Work off the task's stack until it is empty or `budget` point visits or `cell_limit` boxes are spent."""
-    nodes, count, state = task.nodes, task.count, task.state
-    frame, point, sums = np.empty(FRAME), np.empty(FRAME), np.empty(SUMS)
+def search_boxes(points, setting, state, scratch, budget, cells):
+    """Work off the stack until it is empty, about `budget` point visits are spent or `cells` boxes visited in all."""
+    nodes = scratch.nodes
+    top, seen, best, closed, better = state
     middle, toward, half = np.empty(6), np.empty(6), np.empty(6)
-    visits, cells = 0, 0
-    while count[TOP] > 0 and visits < budget and cells < cell_limit:
-        top = count[TOP] - 1
-        node = nodes[top]
-        threshold = state[SAVING] * (1.0 + setting.slack)
+    visits = 0
+    while top > 0 and visits < budget and seen < cells:
+        node = nodes[top - 1]
+        threshold = best * (1.0 + setting.slack)
         if node[BOUND] <= threshold:
-            state[CLOSED] = max(state[CLOSED], node[BOUND])
-            count[TOP] = top
+            closed = max(closed, node[BOUND])
+            top -= 1
             continue
         face = int(node[FACE])
-        cell_frame(face, node, frame)
+        frame = cell_frame(
+            face, (node[LOW], node[LOW + 1], node[LOW + 2]), (node[HIGH], node[HIGH + 1], node[HIGH + 2])
+        )
         for j in range(6):
-            k = j if j < 3 else j + 3
-            middle[j] = 0.5 * (node[k] + node[k + 3])
-            half[j] = frame[HALF + j] if j < 3 else 0.5 * (node[k + 3] - node[k]) * (1.0 + 1e-13) + 1e-300
-            toward[j] = 0.0
-            if face == 0:
-                toward[j] = min(max(0.0, node[k]), node[k + 3]) - middle[j]
-        segment = task.segment[top]
+            low, high = node[LOW + j], node[HIGH + j]
+            middle[j] = 0.5 * (low + high)
+            half[j] = 0.5 * (high - low) * UP + TINY
+            toward[j] = min(max(0.0, low), high) - middle[j] if face == 0 else 0.0
+        half[0], half[1], half[2] = frame.half
+        shifts = Shifts((middle[3], middle[4], middle[5]), (half[3], half[4], half[5]))
+        signs = (toward[0], toward[1], toward[2], toward[3], toward[4], toward[5])
+        segment = scratch.segment[top - 1]
         source = points if segment == 0 else scratch.arena
         start, stop = scratch.segments[segment, 0], scratch.segments[segment, 1]
-        found = slope_bound(source, start, stop, frame, middle[3:], half[3:], toward, setting.eps, scratch.active, sums)
-        cells += 1
-        visits += stop - start
-        if sums[CENTRE] > state[SAVING]:
-            value = saving_at(source, scratch.active, found, face, middle, point)
-            if value > state[SAVING]:
-                state[SAVING] = value
+        affine = slope_bound(source, start, stop, frame, shifts, signs, setting.eps, scratch.active)
+        seen += 1
+        visits += stop - start + BOX_COST
+        if affine.centre > best:
+            value = saving_at(source, scratch.active, affine.found, face, middle)
+            if value > best:
+                best, better = value, True
                 threshold = value * (1.0 + setting.slack)
-                task.best[0] = face
-                task.best[1:] = middle
-        bound = sums[VALUE]
+                scratch.best[0] = face
+                scratch.best[1:] = middle
+        bound = affine.value
         for j in range(6):
-            bound += abs(sums[SLOPE + j]) * half[j]
-        rounding = 4e-16 * (found + 16) * sums[SIZE]
-        bound += rounding
-        lone = sums[LONE] + rounding
-        if min(bound, lone) <= threshold:
-            state[CLOSED] = max(state[CLOSED], min(min(bound, lone), node[BOUND]))
-            count[TOP] = top
+            bound += abs(affine.slope[j]) * half[j]
+        least = min(bound, affine.lone)
+        if least <= threshold:
+            closed = max(closed, min(least, node[BOUND]))
+            top -= 1
             continue
-        left = _shrink(node, half, sums, bound, threshold)
+        left = shrink(node, half, affine.slope, bound, threshold)
         if left < 1.0:
-            state[CLOSED] = max(state[CLOSED], min(threshold, node[BOUND]))
-        node[BOUND] = min(node[BOUND], min(bound, lone))
-        if found < COPY_BELOW * (stop - start) and segment + 1 < SEGMENTS and _copy(source, segment, found, scratch):
+            closed = max(closed, min(threshold, node[BOUND]))
+        node[BOUND] = min(node[BOUND], least)
+        if (
+            affine.found < COPY_BELOW * (stop - start)
+            and segment + 1 < SEGMENTS
+            and _copy(source, segment, affine.found, scratch)
+        ):
             segment += 1
-        task.segment[top] = segment
+        scratch.segment[top - 1] = segment
         if left < AGAIN:
             continue
-        widest, most = 0, -1.0
+        widest, most, size = 0, -1.0, 0.0
         for j in range(6):
-            k = j if j < 3 else j + 3
-            share = 0.5 * (node[k + 3] - node[k]) / half[j]
-            side = half[j] if j > 2 else half[j] * frame[AXES] * setting.radius
-            effect = share * (sums[SPREAD + j] + BASE * sums[MASS] * side)
+            width = node[HIGH + j] - node[LOW + j]
+            side = half[j] if j > 2 else half[j] * frame.axes[0] * setting.radius
+            effect = 0.5 * width / half[j] * (affine.spread[j] + BASE * affine.mass * side)
             if effect > most:
-                widest, most = k, effect
-        size = 0.0
-        for j in range(3):
-            size = max(size, 2.0 * (node[3 + j] - node[j]) * setting.radius, node[T + 3 + j] - node[T + j])
-        if size < SMALLEST * setting.xi or top + 2 > nodes.shape[0]:
-            state[CLOSED] = max(state[CLOSED], node[BOUND])
-            count[UNRESOLVED] += 1
-            count[TOP] = top
+                widest, most = j, effect
+            size = max(size, width if j > 2 else 2.0 * width * setting.radius)
+        if size < SMALLEST * setting.xi or top + 1 > nodes.shape[0]:
+            closed = max(closed, node[BOUND])
+            top -= 1
             continue
-        # A cut through the incumbent would leave it to both halves.
-        cut = 0.5 * (node[widest] + node[widest + 3])
-        width = node[widest + 3] - node[widest]
-        if face == 0 and abs(cut) < KEEP_WHOLE * width:
-            cut += KEEP_WHOLE * width if cut > 0.0 else -KEEP_WHOLE * width
-        nodes[top + 1] = node
-        nodes[top + 1, widest] = cut
-        node[widest + 3] = cut
-        task.segment[top + 1] = segment
-        count[TOP] = top + 2
-    count[CELLS] += cells
-    count[VISITS] += visits
+        _halve(node, nodes[top], widest)
+        scratch.segment[top] = segment
+        top += 1
+    return State(top, seen, best, closed, better)

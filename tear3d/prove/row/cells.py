@@ -60,7 +60,7 @@ def rectangles() -> Domain:
     return Domain(
         roots=WHOLE_SPHERE.split(),
         cell=lambda row: AngleRectangle(*row.tolist()),
-        ranges=lambda x, cell, lo, hi: rectangle_ranges(x, *cell, lo, hi),
+        ranges=lambda x, cell, lo, hi: rectangle_ranges(x, cell.a1, cell.a2, cell.b1, cell.b2, lo, hi),
         centre=lambda cell: cell.centre,
         tangents=_basis,
     )

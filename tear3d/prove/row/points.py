@@ -9,24 +9,24 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
+from tear3d.prove.bounds.data import Points
+from tear3d.prove.row.problem import RowProblem
 
 SLABS = 16
-"""Large clouds without far points are ordered by slabs of y first, so that a t-range needs a stretch of them only."""
+"""Large clouds without far points are ordered by slabs of y first, so that a t-range needs a stretch of them only.
+Free choice, part of no bound."""
 SLAB_LIMIT = 400_000
+"""Fewer points are not worth slabs. Free choice, part of no bound."""
 KEYS = SLABS << 12
 FAR_SHARE = 0.05
-"""At most this share of the points may lie outside the grid of groups."""
+"""At most this share of the points may lie outside the grid of groups. Free choice, part of no bound."""
 
 
 @dataclass(frozen=True)
 class RowPoints:
-    """Columns are pairs, ordered by slab of y and along a space-filling curve of x, the `near` ones first."""
+    """Pairs ordered by slab of y and along a space-filling curve of x, the near ones first."""
 
-    points: NDArray[np.floating]
-    """Rows x1, x2, x3, y; with unequal thresholds or weights also ξ and w."""
-    near: int
-    """How many pairs have |x| ≤ extent."""
-    extent: float
+    all: Points
     radius: float
     """Root mean square of a tangent coordinate of x."""
     largest: float
@@ -34,10 +34,6 @@ class RowPoints:
     lowest: float
     highest: float
     """The range of y."""
-    xi: float
-    """The common ξ, or a typical one."""
-    eps: float
-    """Bound of the rounding error of b and of E together, per point."""
     total: float
     """Σ w ξ."""
     slabs: FloatArray
@@ -47,30 +43,28 @@ class RowPoints:
     def stretch(self, t0: float, t1: float) -> tuple[int, int]:
         """Start and length of the columns that hold all points with a saving for some shift in [t0, t1]."""
         if not self.slabs.size:
-            return 0, self.points.shape[1]
-        margin = (self.largest + self.xi) * (1.0 + 1e-6) + self.eps
+            return 0, self.all.count
+        margin = (self.largest + self.all.xi) * (1.0 + 1e-6) + self.all.eps
         first = int(np.searchsorted(self.slabs, t0 - margin))
         last = int(np.searchsorted(self.slabs, t1 + margin))
         start, end = self.slab_starts[first], self.slab_starts[min(last + 1, SLABS)]
         return int(start), int(end - start)
 
-    @property
-    def general(self) -> bool:
-        return len(self.points) == 6
-
 
 @njit(cache=True, nogil=True)
 def _measure(source, target, centre, direction, offset, out):
-    """out = (Σ|x|², max |x|, min y, max y) for x = source − centre, y = direction·target − offset."""
-    out[0], out[1], out[2], out[3] = 0.0, 0.0, np.inf, -np.inf
+    """out = (Σ|x|², max |x|, min y, max y, max of |terms of y|), x = source − centre, y = direction·target − offset."""
+    out[0], out[1], out[2], out[3], out[4] = 0.0, 0.0, np.inf, -np.inf, 0.0
     for i in range(source.shape[0]):
         a0, a1, a2 = source[i, 0] - centre[0], source[i, 1] - centre[1], source[i, 2] - centre[2]
         square = a0 * a0 + a1 * a1 + a2 * a2
-        y = direction[0] * target[i, 0] + direction[1] * target[i, 1] + direction[2] * target[i, 2] - offset
+        y0, y1, y2 = direction[0] * target[i, 0], direction[1] * target[i, 1], direction[2] * target[i, 2]
+        y = y0 + y1 + y2 - offset
         out[0] += square
         out[1] = max(out[1], square)
         out[2] = min(out[2], y)
         out[3] = max(out[3], y)
+        out[4] = max(out[4], abs(y0) + abs(y1) + abs(y2))
     out[1] = np.sqrt(out[1])
 
 
@@ -122,50 +116,63 @@ def _extent(source: FloatArray, centre: FloatArray, largest: float) -> float:
     return largest if largest <= 1.3 * central or central == 0.0 else central
 
 
-def pack_points(
-    source: FloatArray,
-    target: FloatArray,
-    xi: FloatArray,
-    w: FloatArray,
-    *,
-    centre: FloatArray,
-    direction: FloatArray,
-    offset: float,
-    double: bool = False,
-) -> RowPoints:
-    """Pack x = source − centre and y = direction·target − offset.
+def pack_points(problem: RowProblem, *, double: bool = False) -> RowPoints:
+    """Pack a row problem, `double` in float64, else in float32 if that can hold its numbers.
 
-    `xi` and `w` have one entry per pair, or one for all (then w is 1). Pairs that can save nothing are left out.
+    Pairs that can save nothing are left out; a weight that all share must be 1.
     """
-    dtype, unit = (np.float64, 2.0**-53) if double else (np.float32, 2.0**-24)
-    numbers = np.empty(4)
-    _measure(source, target, centre, direction, offset, numbers)
-    squares, largest, lowest, highest = numbers.tolist()
+    source, target, xi, w, centre, direction, offset, _ = problem
     general = xi.size > 1 or w.size > 1
-    alive = int(np.count_nonzero(np.broadcast_to(xi * w, len(source)) > 0.0)) if general else len(source)
+    usable = np.broadcast_to(xi * w > 0.0, len(source)) if general else xi[:1] > 0.0
+    alive = int(np.count_nonzero(usable)) if general else len(source) * int(usable[0])
+    if not alive:
+        return _nothing(general, double)
+    numbers = np.empty(5)
+    _measure(source, target, centre, direction, offset, numbers)
+    squares, largest, lowest, highest, terms = numbers.tolist()
+    size = max(abs(lowest), abs(highest))
+    double = double or not _fits(np.array([max(largest, size)]), xi, w)
+    dtype, unit = (np.float64, 2.0**-53) if double else (np.float32, 2.0**-24)
     extent = _extent(source, centre, largest)
     slabs = np.empty(0)
     if alive >= SLAB_LIMIT and extent == largest and not general:
         sample = target[:: max(1, len(target) // 20000)] @ direction - offset
         slabs = np.quantile(sample, np.arange(1, SLABS) / SLABS)
-    points = np.empty((6 if general else 4, alive), dtype)
+    rows = np.empty((6 if general else 4, alive), dtype)
     starts = np.zeros(KEYS + 2, np.int64)
-    _pack(source, target, centre, direction, offset, xi, w, extent * (1.0 + 1e-12), slabs, starts, 2.0 * unit, points)
+    _pack(source, target, centre, direction, offset, xi, w, extent * (1.0 + 1e-12), slabs, starts, 2.0 * unit, rows)
     near = int(starts[KEYS - 1])
-    positive = xi[xi > 0.0]
-    # b: 8 roundings of |x| and 2 of |y|; p and q inside E and the linear term: 6 more of |x|; doubled.
-    eps = 2.0 * unit * (14.0 * largest + 2.0 * max(abs(lowest), abs(highest)))
+    # b, E, the linear term and t in the precision of the search; y before, and the place of ±ξ, in float64
+    # (mathematics.md, section 4.4).
+    eps = unit * (28.0 * largest + 4.0 * size)
+    eps += 2.0**-53 * (4.0 * terms + 4.0 * abs(offset) + 8.0 * float(xi.max()))
     return RowPoints(
-        points=points,
-        near=0 if general else near,
-        extent=extent * (1.0 + 1e-6),
+        all=Points(
+            rows=rows,
+            start=0,
+            count=alive,
+            near=0 if general else near,
+            extent=extent * (1.0 + 1e-6),
+            xi=float(np.median(xi[xi > 0.0])),
+            eps=eps,
+            general=general,
+        ),
         radius=float(np.sqrt(2.0 / 3.0 * squares / len(source))),
         largest=largest,
         lowest=lowest,
         highest=highest,
-        xi=float(np.median(positive)) if positive.size else 0.0,
-        eps=eps,
         total=float(np.sum(xi * w)) if general else float(xi[0]) * len(source),
         slabs=slabs,
         slab_starts=np.concatenate([[0], starts[(1 << 12) - 1 : KEYS : 1 << 12]]),
     )
+
+
+def _fits(*values: FloatArray) -> bool:
+    """Whether float32 holds all of them, but for zeros, without under- or overflow on the way."""
+    return all(np.all((part == 0.0) | ((part > 1e-30) & (part < 1e30))) for part in values)
+
+
+def _nothing(general: bool, double: bool) -> RowPoints:
+    rows = np.empty((6 if general else 4, 0), np.float64 if double else np.float32)
+    none = Points(rows, start=0, count=0, near=0, extent=0.0, xi=0.0, eps=0.0, general=general)
+    return RowPoints(none, 0.0, 0.0, 0.0, 0.0, 0.0, np.empty(0), np.zeros(1, np.int64))

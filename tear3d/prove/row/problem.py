@@ -38,3 +38,8 @@ class RowProblem(NamedTuple):
     @property
     def y(self) -> FloatArray:
         return np.asarray(self.target @ self.direction - self.offset)
+
+    @property
+    def y_rounding(self) -> FloatArray:
+        """What rounding can take `y` away from its exact value, per pair; large where targets lie far off."""
+        return np.asarray(4.0 * 2.0**-53 * (np.abs(self.target) @ np.abs(self.direction) + abs(self.offset)))

@@ -1,278 +1,253 @@
-"""One row of the rotation and its shift by the sharp bounds (first order and windows) in compiled subtrees.
+"""One row of the rotation and its shift by the sharp bounds (first order and windows): a stage of the driver.
 
 The top-level cells are bounded first, which gives an honest bound early; then the subtrees of the survivors are
-searched, the most promising few from the given incumbent, the others from the best that those found. So the result is
-the same for any number of threads.
+searched, the most promising few from the given incumbent, the others from the best that those found.
 """
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from tear3d.problem.arrays import FloatArray
-from tear3d.problem.limits import Limits, relative_gap
-from tear3d.prove.bounds.first_order import BLOCK
+from tear3d.prove.bounds.data import X1, X2, X3, XI, W, Y
 from tear3d.prove.domains.circle import orthogonal_basis
-from tear3d.prove.domains.sphere import cell_geometry
-from tear3d.prove.row.points import RowPoints
-from tear3d.prove.row.state import BOUND, CELLS, SAVING, STACK, TOP, TRACED, Scratch, Setting, Task, make_scratch
-from tear3d.prove.row.subtree import arc_geometry, band_weight, copy_active, saving_at, search_subtree
-from tear3d.prove.row.sweep import RowSolution
+from tear3d.prove.domains.sphere import Cell, top_cells
+from tear3d.prove.driver import OPEN, Batch, Outcome, Task
+from tear3d.prove.row.points import RowPoints, pack_points
+from tear3d.prove.row.problem import RowProblem
+from tear3d.prove.row.state import (
+    ABOVE,
+    BOUND,
+    BOUNDED,
+    CELL_I,
+    CELL_J,
+    CELLS,
+    CLOSED,
+    COLUMNS,
+    FACE,
+    HIGH,
+    HULL_BOUND,
+    HULL_HIGH,
+    HULL_LOW,
+    LEVEL,
+    LOW,
+    PHASE,
+    SAVING,
+    SEGMENT,
+    TOP,
+    TRACED,
+    UNBOUNDED,
+    Setting,
+    Space,
+    Subtree,
+    make_space,
+    make_subtree,
+)
+from tear3d.prove.row.subtree import (
+    band_weight,
+    copy_active,
+    node_geometry,
+    push_children,
+    saving_at,
+    search_subtree,
+    segment_points,
+)
 
-TOP_LEVEL = 2
-"""6·4² cells of the sphere to start with."""
-TOP_ARCS = 5
-"""2⁵ arcs of the circle to start with."""
+TOP_LEVEL, TOP_ARCS = 2, 5
+"""6·4² cells of the sphere, or 2⁵ arcs of the circle, to start with. Free choices, part of no bound."""
 FIRST_BATCH = 16
-"""Subtrees searched from the first incumbent; all others start from what these found."""
-SLICE = 8_000_000
-"""Point visits between two looks at the clock."""
-TRACE = 256
-BACKGROUND_SAMPLE = 100_000
-BACKGROUND_DIRECTIONS = np.array([(1, 2, 2), (-2, 1, 2), (2, -2, 1), (-1, -2, 2), (2, 1, -2), (-2, 2, 1)]) / 3.0
+"""Subtrees searched from the first incumbent; all others start from what these found. Free choice, part of no bound."""
+SLICE = 3e7
+"""Rough nanoseconds between two looks at the clock. Measured: slices take 0.02 to 0.1 s from 4 to 10⁶ pairs."""
 PRUNE = 0.98
 """Share of the allowed gap used for pruning; the rest covers the final evaluation in float64."""
+DOUBLE_LIMIT = 50_000
+"""Problems up to this size are searched in float64, larger ones in float32 if that does not cost the certificate. Free
+choice, part of no bound."""
+ACTIVE_SAMPLE = 2_000
+BACKGROUND_SAMPLE = 100_000
+BACKGROUND_DIRECTIONS = np.array([(1, 2, 2), (-2, 1, 2), (2, -2, 1), (-1, -2, 2), (2, 1, -2), (-2, 2, 1)]) / 3.0
+"""Samples for guesses, part of no bound."""
 
 
-def _task_bound(task: Task) -> float:
-    """The largest bound of the pruned and the open cells of a subtree."""
-    top = task.count[TOP]
-    return float(max(task.state[BOUND], task.ranges[:top, 2].max() if top else 0.0))
+class _Workspace(NamedTuple):
+    subtree: Subtree
+    space: Space
 
 
-@dataclass
-class _Search:
-    row: RowPoints
-    setting: Setting
-    limits: Limits
-    threads: int
-    stage: str
-    incumbent: FloatArray
-    """r and t."""
-    saving: float
-    cells_before: int
-    tasks: list[Task] = field(default_factory=list)
-    held: dict[int, float] = field(default_factory=dict)
-    history: list[tuple[float, float, float]] = field(default_factory=list)
-    ended_by: str = "gap"
+class SharpRow:
+    """Maximise Σ w·max(0, ξ − |y − r·x − t|) over all unit r (orthogonal to `problem.across`) and all t.
 
-    def add_roots(self, cells: list[tuple[int, int, int, int]]) -> None:
-        row = self.row
-        low = row.lowest - row.largest - row.xi
-        high = row.highest + row.largest + row.xi
-        for cell in cells:
-            task = Task(
-                cells=np.zeros((STACK, 5), np.int64),
-                ranges=np.zeros((STACK, 4)),
-                state=np.array([self.saving, 0.0]),
-                count=np.zeros(5, np.int64),
-                best=self.incumbent.copy(),
-                trace=np.zeros((TRACE, 6)),
-            )
-            task.cells[0, :4] = cell
-            task.ranges[0] = low, high, row.total * (1.0 + 1e-9), np.inf
-            task.count[TOP] = 1
-            self.tasks.append(task)
-
-    def bound(self) -> float:
-        """No solution saves more: the largest bound of pruned, open and untouched cells."""
-        bounds = [self.held.get(id(task), 0.0) or _task_bound(task) for task in self.tasks]
-        return max(self.saving, *bounds) if bounds else self.saving
-
-    def report(self, done: float) -> None:
-        bound = self.bound()
-        self.history.append((self.limits.seconds, self.saving, bound))
-        self.limits.report(self.stage, self.saving, bound, done)
-
-    def merge(self, batch: list[Task]) -> None:
-        for task in batch:
-            if task.state[SAVING] > self.saving:
-                self.saving = float(task.state[SAVING])
-                self.incumbent = task.best.copy()
-
-    def slice(self, task: Task, scratch: Scratch, cells: int) -> None:
-        """One task until it is done, `cells` are spent or a limit says stop."""
-        copying = cells > 1
-        while task.count[TOP] > 0 and cells > 0 and self.limits.exceeded() is None:
-            before = int(task.count[CELLS])
-            allowed = min(cells, self.limits.cells_left())
-            self.held[id(task)] = _task_bound(task)  # what others may read while the kernel works on the task
-            search_subtree(self.row.points, self.setting, task, scratch, copying, SLICE, allowed)
-            del self.held[id(task)]
-            cells -= int(task.count[CELLS]) - before
-            self.limits.cells = self.cells_before + sum(int(task.count[CELLS]) for task in self.tasks)
-
-    def resume(self, task: Task, scratch: Scratch) -> None:
-        """Search a subtree whose root was bounded before: gather the points that matter, then go down."""
-        geo = np.empty(12)
-        face, level, i, j, _ = task.cells[0].tolist()
-        if self.setting.circle:
-            arc_geometry(level - 1, i // 2, self.setting.basis, geo)
-        else:
-            cell_geometry(face, level - 1, i // 2, j // 2, geo)
-        top = task.count[TOP]
-        t0, t1 = float(task.ranges[:top, 0].min()), float(task.ranges[:top, 1].max())
-        start, length = self.row.stretch(t0, t1)
-        scratch.segments[0] = start, length, min(length, self.row.near)
-        few = min(0.9 * scratch.arena.shape[1], 0.5 * length)
-        if self._active(geo, t0, t1) < few and copy_active(self.row.points, 0, geo, t0, t1, self.setting, scratch):
-            task.cells[:top, 4] = 1
-            reach = self.row.radius * max(geo[9], geo[10])
-            scratch.widths[1] = t1 - t0 + 2.0 * (self.row.xi + reach)
-        self.slice(task, scratch, 2**62)
-
-    def _active(self, geo: FloatArray, t0: float, t1: float) -> float:
-        """About how many points matter for t in [t0, t1]: is copying them worth a pass?"""
-        points = self.row.points
-        sample = points[:4, :: max(1, points.shape[1] // 2000)]
-        b = sample[3] - geo[:3] @ sample[:3]
-        tangents = np.abs(geo[3:9].reshape(2, 3) @ sample[:3])
-        reach = geo[9] * tangents[0] + geo[10] * tangents[1] + self.row.xi
-        return float(np.mean((b > t0 - reach) & (b < t1 + reach))) * points.shape[1]
-
-    def run(self, pool: ThreadPoolExecutor, scratches: list[Scratch], step, tasks: list[Task], first: int) -> None:
-        """`step(task, scratch)` for all tasks: the `first` ones, then the others from the best incumbent of those."""
-        free = list(scratches)
-        finished = 0
-        for batch in (tasks[:first], tasks[first:]):
-            if not batch or self.limits.exceeded() is not None:
-                continue
-            for task in batch:
-                task.state[SAVING] = max(task.state[SAVING], self.saving)
-
-            def work(task: Task) -> None:
-                scratch = free.pop()
-                try:
-                    step(task, scratch)
-                finally:
-                    free.append(scratch)
-
-            pending: set[Future[None]] = {pool.submit(work, task) for task in batch}
-            try:
-                while pending:
-                    done, pending = wait(pending, timeout=self.limits.interval)
-                    for future in done:
-                        future.result()
-                    finished += len(done)
-                    if self.limits.progress is not None:
-                        self.report(finished / len(tasks))
-                self.merge(batch)
-                self.report(finished / len(tasks))
-            except KeyboardInterrupt:
-                self.limits.cancel()
-                wait(pending)
-                self.merge(batch)
-
-    def solve(self, roots: list[tuple[int, int, int, int]]) -> None:
-        self.add_roots(roots)
-        size = self.row.points.shape[1]
-        threads = 1 if size < 512 or self.limits.node_limit is not None else self.threads
-        # Room for copies of active points; pages are only touched when used.
-        arena = 3 * size + BLOCK if size < 200_000 else size if size < 4_000_000 else size // 8
-        scratches = [make_scratch(self.row.points, self.row.near, arena) for _ in range(threads)]
-        with ThreadPoolExecutor(threads) as pool:
-            self.run(pool, scratches, lambda task, scratch: self.slice(task, scratch, 1), self.tasks, 0)
-            alive = [task for task in self.tasks if task.count[TOP] > 0]
-            alive.sort(key=lambda task: -task.ranges[0, 2])
-            if self.limits.exceeded() is None:
-                self.run(pool, scratches, self.resume, alive, FIRST_BATCH)
-        if any(task.count[TOP] > 0 for task in self.tasks):
-            self.ended_by = self.limits.exceeded() or "interrupted"
-
-
-def solve_sharp(
-    row: RowPoints,
-    *,
-    rel_gap: float,
-    limits: Limits,
-    threads: int,
-    incumbent: tuple[FloatArray, float],
-    orthogonal_to: FloatArray | None = None,
-    stage: str = "first row",
-) -> RowSolution:
-    """Maximise Σ w·max(0, ξ − |y − r·x − t|) over all unit r (orthogonal to a given one) and all t.
-
-    `incumbent` is a good (r, t) to start from; the saving is as evaluated on the packed points.
+    Solutions are arrays (r, t) in the coordinates of the search. `incumbent` is a good (r, t) there, which says whether
+    single precision will do at this `rel_gap`; savings are as evaluated on the packed points.
     """
-    r, t = np.asarray(incumbent[0], np.float64), float(incumbent[1])
-    basis = np.zeros((2, 3))
-    if orthogonal_to is not None:
-        basis[0], basis[1] = orthogonal_basis(orthogonal_to)
-        r = basis.T @ (basis @ r)
-    r = r / np.linalg.norm(r)
-    start = np.array([*r, t])
-    n = row.points.shape[1]
-    saving = float(saving_at(row.points, 0, n, row.general, row.xi, r, t)) if n else 0.0
-    search = _Search(
-        row=row,
-        setting=Setting(
-            xi=row.xi,
-            eps=row.eps,
-            radius=row.radius,
-            extent=row.extent,
-            background=_background(row),
-            slack=PRUNE * rel_gap,
-            general=row.general,
-            circle=orthogonal_to is not None,
+
+    prune = PRUNE
+
+    def __init__(
+        self,
+        problem: RowProblem,
+        incumbent: tuple[FloatArray, float],
+        *,
+        rel_gap: float,
+        name: str = "first row",
+        double: bool | None = None,
+    ) -> None:
+        self.name = name
+        # A weight that all share is put back at the end.
+        self.factor = float(problem.w[0]) if problem.w.size == 1 else 1.0
+        if problem.w.size == 1:
+            problem = problem._replace(w=np.ones(1))
+        self.row = pack_points(problem, double=len(problem.source) <= DOUBLE_LIMIT if double is None else double)
+        if double is None and needs_double(self.row, incumbent, rel_gap):
+            self.row = pack_points(problem, double=True)
+        self.points = self.row.all
+        self.total = self.factor * self.row.total
+        basis = np.zeros((2, 3))
+        if problem.across is not None:
+            basis[0], basis[1] = orthogonal_basis(problem.across)
+        self.setting = Setting(
+            radius=self.row.radius,
+            background=_background(self.row),
+            circle=problem.across is not None,
             basis=basis,
-        ),
-        limits=limits,
-        threads=threads,
-        stage=stage,
-        incumbent=start,
-        saving=saving,
-        cells_before=limits.cells,
-    )
-    if n:
-        if orthogonal_to is not None:
-            search.solve([(0, TOP_ARCS, i, 0) for i in range(2**TOP_ARCS)])
-        else:
-            side = range(2**TOP_LEVEL)
-            search.solve([(face, TOP_LEVEL, i, j) for face in range(6) for i in side for j in side])
-    bound = float(search.bound())
-    closed = relative_gap(search.saving, bound) <= rel_gap
-    ended_by = search.ended_by
-    if ended_by == "gap" and not closed:
-        ended_by = "resolution"
-    visited = [task.trace[: task.count[TRACED]] for task in search.tasks]
-    return RowSolution(
-        r=search.incumbent[:3],
-        t=float(search.incumbent[3]),
-        saving=search.saving,
-        saving_bound=bound,
-        cells=limits.cells - search.cells_before,
-        closed=closed,
-        ended_by="gap" if closed else ended_by,
-        total=row.total,
-        history=np.array(search.history).reshape(-1, 3),
-        visited=np.concatenate(visited) if visited else np.empty((0, 6)),
-    )
+        )
+
+    def start(self, r: FloatArray, t: float) -> tuple[float, FloatArray]:
+        """A first incumbent: r moved into the domain, and what it saves with t."""
+        r = np.asarray(r, np.float64)
+        if self.setting.circle:
+            basis = self.setting.basis
+            r = basis.T @ (basis @ r)
+        r = r / np.linalg.norm(r)
+        return self.factor * float(saving_at(self.points, tuple(r.tolist()), float(t))), np.array([*r, t])
+
+    def roots(self) -> FloatArray:
+        """Nodes that cover the domain; none when there is nothing to save."""
+        row, beyond = self.row, max(self.points.xi, 2.0 * self.points.eps)
+        if not self.points.count or not self.factor > 0.0:
+            return np.empty((0, COLUMNS))
+        cells = top_cells(TOP_LEVEL) if not self.setting.circle else [(0, TOP_ARCS, i, 0) for i in range(2**TOP_ARCS)]
+        nodes = np.zeros((len(cells), COLUMNS))
+        nodes[:, BOUND] = self._scaled(np.array(row.total * (1.0 + 1e-9)))
+        nodes[:, PHASE] = UNBOUNDED
+        nodes[:, [FACE, LEVEL, CELL_I, CELL_J]] = cells
+        nodes[:, LOW] = row.lowest - row.largest - beyond
+        nodes[:, HIGH] = row.highest + row.largest + beyond
+        nodes[:, ABOVE] = np.inf
+        return nodes
+
+    def batch(self, phase: int, waiting: int, turn: int) -> Batch:
+        if phase == BOUNDED and turn == 0:
+            return Batch(FIRST_BATCH, FIRST_BATCH)
+        return Batch(waiting, waiting)
+
+    def workspace(self) -> _Workspace:
+        return _Workspace(make_subtree(), make_space(self.points))
+
+    def search(self, nodes: FloatArray, task: Task, work: _Workspace) -> Outcome:
+        """Bound one cell, or search below one that was bounded before."""
+        (node,) = nodes
+        subtree, space = work
+        deep = bool(node[PHASE] == BOUNDED)
+        saving = task.saving if self.factor == 1.0 else task.saving / self.factor
+        subtree.state[:] = saving, task.slack, 0.0, np.inf, -np.inf, 0.0
+        subtree.count[:] = 1, 0, 0
+        subtree.stack[0, :COLUMNS], subtree.stack[0, SEGMENT] = node, 0.0
+        subtree.stack[0, BOUND] /= self.factor
+        space.segments[0] = 0, self.points.count, self.points.near
+        if deep:
+            self._gather(subtree, space)
+        while subtree.count[TOP] > 0 and subtree.count[CELLS] < task.cells:
+            left = task.cells - subtree.count[CELLS]
+            search_subtree(self.points, self.setting, subtree, space, deep, SLICE, left)
+            if task.stop():
+                break
+        better = subtree.state[SAVING] > saving
+        return Outcome(
+            open=self._left(node, subtree),
+            closed=float(self._scaled(subtree.state[CLOSED])),
+            cells=int(subtree.count[CELLS]),
+            saving=self.factor * float(subtree.state[SAVING]),
+            solution=subtree.best.copy() if better else None,
+            trace=subtree.trace[: subtree.count[TRACED]].copy(),
+        )
+
+    def _left(self, node: FloatArray, subtree: Subtree) -> FloatArray:
+        """What is open after work on `node`: the stack, and the node itself with the t that survived."""
+        left = subtree.stack[: subtree.count[TOP] + 1, :COLUMNS].copy()
+        left[:, PHASE] = UNBOUNDED
+        low, high, bound = subtree.state[[HULL_LOW, HULL_HIGH, HULL_BOUND]]
+        left[-1] = node
+        left[-1, [BOUND, PHASE, LOW, HIGH, ABOVE]] = bound, BOUNDED, low, high, bound
+        left[:, BOUND] = self._scaled(left[:, BOUND])
+        return left if bound > 0.0 else left[:-1]
+
+    def improve(self, saving: float, solution: FloatArray) -> tuple[float, FloatArray]:
+        return saving, solution
+
+    def describe(self, nodes: FloatArray) -> FloatArray:
+        rows = []
+        for node in nodes:
+            cell = node_geometry(node, self.setting)
+            rows.append((*cell.c, cell.theta, node[LEVEL], OPEN))
+        return np.array(rows).reshape(-1, 6)
+
+    def _scaled(self, bound: FloatArray) -> FloatArray:
+        """Bounds for the packed points as bounds for the pairs, rounded up."""
+        return bound if self.factor == 1.0 else np.nextafter(self.factor * bound, np.inf)
+
+    def _gather(self, subtree: Subtree, space: Space) -> None:
+        """Replace a node by its children, and copy the points that matter to them if that pays."""
+        node = subtree.stack[0]
+        cell = node_geometry(node, self.setting)
+        t0, t1 = float(node[LOW]), float(node[HIGH])
+        start, length = self.row.stretch(t0, t1)
+        space.segments[0] = start, length, min(length, self.points.near)
+        few = min(0.9 * space.arena.shape[1], 0.5 * length)
+        part = segment_points(self.points, space, 0)
+        if self._active(cell, t0, t1) < few and copy_active(part, 0, cell, t0, t1, space):
+            node[SEGMENT] = 1.0
+            reach = self.row.radius * max(cell.h1, cell.h2)
+            space.widths[1] = t1 - t0 + 2.0 * (self.points.xi + reach)
+        subtree.count[TOP] = push_children(subtree.stack, 0, self.setting.circle)
+
+    def _active(self, cell: Cell, t0: float, t1: float) -> float:
+        """About how many points matter for t in [t0, t1]: is copying them worth a pass?"""
+        points = self.points.rows
+        sample = points[:4, :: max(1, points.shape[1] // ACTIVE_SAMPLE)]
+        x, y = sample[:3], sample[Y]
+        b = y - np.array(cell.c) @ x
+        reach = cell.h1 * np.abs(np.array(cell.e1) @ x) + cell.h2 * np.abs(np.array(cell.e2) @ x) + self.points.xi
+        return float(np.mean((b > t0 - reach) & (b < t1 + reach))) * points.shape[1]
 
 
 def _background(row: RowPoints) -> float:
     """The mean over some directions of about the most that a shift saves, from a sample of the points."""
-    points = row.points[:, :: max(1, row.points.shape[1] // BACKGROUND_SAMPLE)].astype(np.float64)
-    weights = points[4] * points[5] / row.xi if row.general else None
-    tent = row.xi * (1.0 - np.abs(np.arange(-3, 4)) / 4.0)
+    size, xi = row.all.count, row.all.xi
+    if not size:
+        return 0.0
+    points = row.all.rows[:, :: max(1, size // BACKGROUND_SAMPLE)].astype(np.float64)
+    weights = points[XI] * points[W] / xi if row.all.general else None
+    tent = xi * (1.0 - np.abs(np.arange(-3, 4)) / 4.0)
     savings = []
     for r in BACKGROUND_DIRECTIONS:
-        b = points[3] - r @ points[:3]
+        b = points[Y] - r @ points[[X1, X2, X3]]
         low, high = np.quantile(b, (0.02, 0.98))
-        bins = int(min(20_000, max(1.0, 4.0 * (high - low) / row.xi)))
+        bins = int(min(20_000, max(1.0, 4.0 * (high - low) / xi)))
         counts = np.histogram(b, bins, (low, high + 1e-9), weights=weights)[0]
         savings.append(np.convolve(counts, tent).max())
-    return float(np.mean(savings)) * row.points.shape[1] / max(1, points.shape[1])
+    return float(np.mean(savings)) * size / max(1, points.shape[1])
 
 
 def needs_double(row: RowPoints, start: tuple[FloatArray, float], rel_gap: float) -> bool:
     """Whether float32 rounding of the points in the incumbent's band would keep the gap from closing."""
-    if row.points.dtype != np.float32 or row.points.shape[1] == 0:
+    points = row.all
+    if points.rows.dtype != np.float32 or points.count == 0:
         return False
-    r, t = np.asarray(start[0], np.float64), float(start[1])
-    n = row.points.shape[1]
-    saving = saving_at(row.points, 0, n, row.general, row.xi, r, t)
-    band = band_weight(row.points, row.general, row.xi, r, t)
-    return 2.0 * band * row.eps > 0.2 * rel_gap * saving
+    r, t = tuple(np.asarray(start[0], np.float64).tolist()), float(start[1])
+    saving = saving_at(points, r, t)
+    band = band_weight(points, r, t)
+    return bool(2.0 * band * points.eps > 0.2 * rel_gap * saving)

@@ -30,7 +30,7 @@ def solve_row(problem: RowProblem, row: tuple[FloatArray, float], options: Optio
         return Found(np.array([*r, t]), nothing)
     stage: SharpRow | SweepRow
     if options.the_loss.code == TEAR and options.bounds == "sharp":
-        stage = SharpRow(problem, name, options.rel_gap, (r, t))
+        stage = SharpRow(problem, (r, t), rel_gap=options.rel_gap, name=name)
     else:
         whole = rectangles() if options.bounds == "paper" else cube()
         domain = whole if problem.across is None else circle(problem.across)

@@ -1,4 +1,4 @@
-"""What the compiled search works on: its settings, the state of a subtree, and the work space of a thread."""
+"""What the compiled search of a row works on: its settings, the state of a subtree, and the work space of a thread."""
 
 from __future__ import annotations
 
@@ -7,96 +7,97 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tear3d.prove.bounds.first_order import BLOCK
-from tear3d.prove.bounds.windows import FIELDS, LANES, MAX_LEVELS
+from tear3d.prove.bounds.data import BLOCK, MAX_NODES, Points, Work, make_work
+from tear3d.prove.driver import BOUND, CELL, PHASE
 
-MAX_NODES = 4096
-MAX_GRID_NODES = 3072
+FACE, LEVEL, CELL_I, CELL_J, LOW, HIGH, ABOVE = range(CELL, CELL + 7)
+"""Columns of a node after BOUND and PHASE: the cell (for arcs, LEVEL and CELL_I), the range of t, and the bound that an
+evaluation gave to it or to a cell around it (infinity before the first)."""
+COLUMNS = CELL + 7
+SEGMENT = COLUMNS
+"""On the stack of a subtree a node also says which segment holds the points that matter to it."""
+UNBOUNDED, BOUNDED = 0.0, 1.0
+"""Phases: cells that are bounded alone, and cells whose subtrees are searched."""
 STACK = 768
+"""Nodes of a subtree at a time, at most: three a level, and one each time a range is halved. One that finds no room is
+closed with the bound it has."""
 SEGMENTS = 64
-MIN_WINDOW_POINTS = 4096
-GRID_LIMIT = 10_000_000
-"""Entries of a grid of groups, at most."""
+"""Copies of points inside each other, at most. Free choice, part of no bound."""
+TRACE = 256
+"""Cells of a subtree that are recorded. Free choice, part of no bound."""
+SAVING, SLACK, CLOSED, HULL_LOW, HULL_HIGH, HULL_BOUND = range(6)
+"""Entries of `Subtree.state`."""
+TOP, CELLS, TRACED = range(3)
+"""Entries of `Subtree.count`."""
+START, COUNT, NEAR = range(3)
+"""Columns of `Space.segments`."""
+SMALL, MEDIUM = 200_000, 4_000_000
+"""Points up to which copies may take three times, or as much, room as the points. Free choices, part of no bound."""
 
-# Indices into Task.state and Task.count.
-SAVING, BOUND = 0, 1
-TOP, CELLS, VISITS, UNRESOLVED, TRACED = 0, 1, 2, 3, 4
+__all__ = ["BOUND", "PHASE", "Setting", "Space", "Subtree", "make_space", "make_subtree"]
 
 
 class Setting(NamedTuple):
     """What is the same for all cells of a search."""
 
-    xi: float
-    eps: float
     radius: float
-    extent: float
+    """Root mean square of a tangent coordinate of x."""
     background: float
     """What the best shift saves for a typical wrong r: a guide for choosing bounds, not part of any."""
-    slack: float
-    """Cells whose bound is at most (1 + slack)·incumbent are pruned."""
-    general: bool
     circle: bool
     basis: NDArray[np.float64]
     """With `circle`: cells are arcs of the circle spanned by these two vectors."""
 
 
-class Task(NamedTuple):
+class Subtree(NamedTuple):
     """The state of one subtree."""
 
-    cells: NDArray[np.int64]
-    """Stack of (face, level, i, j, segment)."""
-    ranges: NDArray[np.float64]
-    """Stack of (t0, t1, bound, bound by evaluation or infinity)."""
+    stack: NDArray[np.float64]
+    """Nodes, the next one last."""
     state: NDArray[np.float64]
+    """The best saving found, the slack for pruning, the largest bound of what was closed; of a cell that is bounded
+    alone, the hull of the t that survive, and the largest bound there."""
     count: NDArray[np.int64]
+    """Nodes on the stack, cells visited, cells recorded."""
     best: NDArray[np.float64]
     """r and t of the best saving found inside."""
     trace: NDArray[np.float64]
+    """Rows: centre, angular radius, depth, fate."""
 
 
-class Scratch(NamedTuple):
+class Space(NamedTuple):
     """Work space of one thread."""
 
     arena: NDArray[np.floating]
     """Copies of the points that still matter, one segment after the other."""
     segments: NDArray[np.int64]
-    """(start, length, near) of each segment; segment 0 is all points."""
+    """Start, length and number of near points of each segment; segment 0 is in the points themselves."""
     widths: NDArray[np.float64]
     """The stretch of b that the points of each segment were chosen from."""
-    buffers: NDArray[np.floating]
-    second: NDArray[np.float64]
-    steps: NDArray[np.float64]
-    hist: NDArray[np.float32]
-    sides: NDArray[np.float32]
-    blunt: NDArray[np.float32]
-    nodes: NDArray[np.float64]
     values: NDArray[np.float64]
-    index: NDArray[np.uint32]
-    groups: NDArray[np.float32]
-    work: NDArray[np.float64]
-    rows: NDArray[np.float32]
+    """Bounds at the nodes of a cell."""
+    work: Work
 
 
-def make_scratch(points: NDArray[np.floating], near: int, arena_size: int) -> Scratch:
-    """Work space for `points`; the grid of groups is only as large as so many points can use."""
-    wide = 3 * MAX_NODES
-    grid = min(GRID_LIMIT, 200 * near) if near >= MIN_WINDOW_POINTS else FIELDS
-    segments = np.zeros((SEGMENTS, 3), np.int64)
-    segments[0] = 0, points.shape[1], near
-    return Scratch(
-        arena=np.empty((len(points), arena_size), points.dtype),
-        segments=segments,
+def make_subtree() -> Subtree:
+    """Room for one subtree, used for one after the other."""
+    return Subtree(
+        stack=np.zeros((STACK + 1, COLUMNS + 1)),
+        state=np.zeros(6),
+        count=np.zeros(3, np.int64),
+        best=np.zeros(4),
+        trace=np.zeros((TRACE, 6)),
+    )
+
+
+def make_space(points: Points) -> Space:
+    """Work space for `points`; pages of the arena are only touched when used."""
+    size = points.count
+    arena = 3 * size + BLOCK if size < SMALL else size if size < MEDIUM else size // 8
+    return Space(
+        arena=np.empty((len(points.rows), arena), points.rows.dtype),
+        segments=np.zeros((SEGMENTS, 3), np.int64),
         widths=np.full(SEGMENTS, np.inf),
-        buffers=np.empty((5, BLOCK), points.dtype),
-        second=np.empty(MAX_NODES + 2),
-        steps=np.empty((MAX_NODES + 2, 4)),
-        hist=np.empty((wide, 5), np.float32),
-        sides=np.empty((wide, 2), np.float32),
-        blunt=np.empty((wide, 4), np.float32),
-        nodes=np.empty((wide, 3)),
         values=np.empty(MAX_NODES),
-        index=np.empty(BLOCK, np.uint32),
-        groups=np.zeros(grid, np.float32),
-        work=np.empty((3, LANES * MAX_GRID_NODES)),
-        rows=np.empty((MAX_LEVELS + 1, LANES * MAX_GRID_NODES), np.float32),
+        work=make_work(points.rows.dtype, points.near),
     )

@@ -1,0 +1,86 @@
+"""Which points of a cloud to match, and their descriptors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tear3d.clouds.open3d import fpfh_open3d
+from tear3d.errors import InputError, MissingExtraError
+from tear3d.features.fpfh import fpfh
+from tear3d.features.iss import iss_keypoints
+from tear3d.features.normals import estimate_normals
+from tear3d.features.steps import Tick, part_of
+from tear3d.features.work import aside
+from tear3d.problem.arrays import FloatArray
+
+Descriptor = Literal["fpfh", "fpfh-open3d"] | Callable[[FloatArray, float], NDArray[Any]]
+Keypoints = Literal["iss"]
+
+# Radii in voxels: wide enough to be distinctive at about 10 000 points per cloud.
+_NORMAL_RADIUS, _NORMAL_POINTS = 3.0, 30
+_FPFH_RADIUS, _FPFH_POINTS = 7.0, 200
+_ISS_SALIENT, _ISS_NON_MAX = 6.0, 2.0
+
+
+@dataclass(frozen=True)
+class Description:
+    """How to describe a cloud."""
+
+    descriptor: Descriptor = "fpfh"
+    keypoints: Keypoints | None = None
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.keypoints not in (None, "iss"):
+            raise InputError(f"keypoints is {self.keypoints!r}: expected 'iss' or None")
+        if not callable(self.descriptor) and self.descriptor not in ("fpfh", "fpfh-open3d"):
+            raise InputError(
+                f"descriptor is {self.descriptor!r}: expected 'fpfh', 'fpfh-open3d' or a function of points"
+            )
+        if self.descriptor == "fpfh-open3d" and find_spec("open3d") is None:
+            raise MissingExtraError("open3d", "open3d", "FPFH by Open3D")
+
+    def of(self, points: FloatArray, voxel_size: float, tick: Tick) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """The rows of `points` to match and their descriptors."""
+        tick(0.0)
+        described = 1.0 if self.keypoints is None else 0.7
+        features = self._features(points, voxel_size, part_of(tick, 0.0, described))
+        tick(described)
+        rows = np.flatnonzero(features.any(axis=1))
+        if self.keypoints is not None:
+            found = iss_keypoints(
+                points,
+                salient_radius=_ISS_SALIENT * voxel_size,
+                non_max_radius=_ISS_NON_MAX * voxel_size,
+                threads=self.threads,
+                tick=part_of(tick, described, 1.0),
+            )
+            rows = np.intersect1d(rows, found, assume_unique=True)
+        return rows, features[rows]
+
+    def _features(self, points: FloatArray, voxel_size: float, tick: Tick) -> NDArray[Any]:
+        if callable(self.descriptor):
+            # In the caller's thread, where the function expects to be.
+            features = np.asarray(self.descriptor(points, voxel_size))
+            if features.ndim != 2 or len(features) != len(points):
+                raise InputError(f"descriptor returned shape {features.shape}: expected {len(points)} rows")
+            return features
+        # Away from the centroid: both clouds agree on the sign where they overlap, however they are posed.
+        normals = estimate_normals(
+            points,
+            radius=_NORMAL_RADIUS * voxel_size,
+            max_nn=_NORMAL_POINTS,
+            orient="away",
+            threads=self.threads,
+            tick=part_of(tick, 0.0, 0.2),
+        )
+        radius = _FPFH_RADIUS * voxel_size
+        if self.descriptor == "fpfh-open3d":
+            return aside(lambda: fpfh_open3d(points, normals, radius, _FPFH_POINTS), tick, 0.2)
+        return fpfh(points, normals, radius, _FPFH_POINTS, threads=self.threads, tick=part_of(tick, 0.2, 1.0))

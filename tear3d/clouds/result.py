@@ -1,0 +1,79 @@
+"""What `register_clouds` returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tear3d.clouds.refine import RefineResult
+from tear3d.problem.arrays import FloatArray
+from tear3d.result import Result
+
+
+@dataclass(frozen=True, eq=False)
+class CloudResult:
+    """The pose between two clouds and everything it came from. Compares by identity; the arrays are read-only."""
+
+    result: Result
+    """The registration of the matches: its pose, certificate and status."""
+    transformation: FloatArray
+    """4×4, target ← source: refined, or that of `result` without refinement."""
+    refinement: RefineResult | None
+    """None when not asked for, or when the consensus may be chance."""
+    pairs: NDArray[np.int64] = field(repr=False)
+    """Matches: rows of `source_points` and `target_points`."""
+    source_points: FloatArray = field(repr=False)
+    target_points: FloatArray = field(repr=False)
+    voxel_size: float
+    noise_bound: float
+    seconds: dict[str, float]
+
+    def __post_init__(self) -> None:
+        for array in (self.transformation, self.pairs, self.source_points, self.target_points):
+            array.setflags(write=False)
+
+    @property
+    def success(self) -> bool:
+        """The consensus cannot be chance."""
+        return self.result.success
+
+    @property
+    def source_matches(self) -> FloatArray:
+        """Row i is matched to row i of `target_matches`; what `result` was found from."""
+        return self.source_points[self.pairs[:, 0]]
+
+    @property
+    def target_matches(self) -> FloatArray:
+        return self.target_points[self.pairs[:, 1]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the arrays per point, ready for JSON."""
+        return {
+            "transformation": self.transformation.tolist(),
+            "voxel_size": self.voxel_size,
+            "noise_bound": self.noise_bound,
+            "num_source_points": len(self.source_points),
+            "num_target_points": len(self.target_points),
+            "result": self.result.to_dict(),
+            "refinement": None if self.refinement is None else self.refinement.to_dict(),
+            "seconds": self.seconds,
+        }
+
+    def __str__(self) -> str:
+        return (
+            f"{len(self.pairs)} matches of {len(self.source_points)} and {len(self.target_points)} points, "
+            f"voxel size {self.voxel_size:g}, noise bound {self.noise_bound:g}\n{self.result}{self._refined()}"
+        )
+
+    def _refined(self) -> str:
+        if self.refinement is None:
+            return ""
+        if np.isnan(self.refinement.fitness):
+            return "\nnot refined on the clouds: stopped before"
+        return (
+            f"\nrefined on the clouds: {100.0 * self.refinement.fitness:.1f} % of the source points "
+            f"within {self.refinement.max_distance:.3g} of the target, rmse {self.refinement.rmse:.3g}"
+        )

@@ -1,0 +1,165 @@
+"""Every option is checked: what is wrong is named, what is right gets its type."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tear3d.errors import InputError, TearError
+from tear3d.problem.losses import LOSSES
+from tear3d.problem.options import MOST_THREADS, Options
+
+DEFAULTS = {
+    "loss": "tear",
+    "time_limit": None,
+    "node_limit": None,
+    "rel_gap": 1e-3,
+    "seed": 0,
+    "certify": True,
+    "progress": None,
+    "bounds": "sharp",
+}
+TOO_LARGE = "is too large: expected a number that float64 can hold"
+BAD = {
+    "loss": [
+        ("huber", "loss is 'huber': expected one of 'tear', 'cm', 'tls'"),
+        (None, "loss is None: expected one of"),
+        ([], "loss is []: expected one of"),
+        (0, "loss is 0: expected one of"),
+    ],
+    "bounds": [
+        ("exact", "bounds is 'exact': expected one of 'sharp', 'sweep', 'paper'"),
+        (None, "bounds is None: expected one of"),
+    ],
+    "certify": [
+        ("yes", "certify is 'yes': expected True, False or 'full'"),
+        (1, "certify is 1: expected True, False or 'full'"),
+        (None, "certify is None: expected"),
+        (np.ones(2), "certify is array([1., 1.]): expected"),
+    ],
+    "progress": [(3, "progress is 3: expected a function of one argument")],
+    "rel_gap": [
+        (0.0, "rel_gap is 0: expected a number between 0 and 1"),
+        (1.0, "rel_gap is 1: expected a number between 0 and 1"),
+        (-1e-3, "rel_gap is -0.001: expected a number between 0 and 1"),
+        (10**400, f"rel_gap {TOO_LARGE}"),
+        ("0.001", "rel_gap is '0.001': expected a number"),
+        (np.nan, "rel_gap is NaN: expected a number"),
+        (np.inf, "rel_gap is inf: expected a number between 0 and 1"),
+        (None, "rel_gap is None: expected a number"),
+        (True, "rel_gap is True: expected a number"),
+        ([0.1, 0.2], "rel_gap is [0.1, 0.2]: expected a number"),
+    ],
+    "time_limit": [
+        (-1.0, "time_limit is -1: expected seconds, 0 or more"),
+        ("1 s", "time_limit is '1 s': expected a number"),
+        ("1", "time_limit is '1': expected a number"),
+        (b"1", "time_limit is b'1': expected a number"),
+        (10**400, f"time_limit {TOO_LARGE}"),
+        (np.nan, "time_limit is NaN: expected a number"),
+        (False, "time_limit is False: expected a number"),
+        (1j, "time_limit is 1j: expected a number"),
+    ],
+    "node_limit": [
+        (2.5, "node_limit is 2.5: expected a whole number, 0 or more"),
+        (-1, "node_limit is -1: expected a whole number, 0 or more"),
+        (np.inf, "node_limit is inf: expected a whole number"),
+        ("7", "node_limit is '7': expected a number"),
+        (10**400, f"node_limit {TOO_LARGE}"),
+        (2**63, "node_limit is 9223372036854775808: expected a whole number"),
+        (np.bool_(True), "node_limit is"),
+    ],
+    "threads": [
+        (0, "threads is 0: expected a whole number, 1 or more"),
+        (1.5, "threads is 1.5: expected a whole number, 1 or more"),
+        ("2", "threads is '2': expected a number"),
+        (10**400, f"threads {TOO_LARGE}"),
+    ],
+    "seed": [
+        (-1, "seed is -1: expected a whole number, 0 or more"),
+        ("x", "seed is 'x': expected a number"),
+        (0.5, "seed is 0.5: expected a whole number, 0 or more"),
+        (10**400, f"seed {TOO_LARGE}"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"), [(name, *case) for name, cases in BAD.items() for case in cases]
+)
+def test_what_is_wrong_is_named(name, value, message):
+    with pytest.raises(InputError) as caught:
+        Options.of(**{name: value})
+    assert str(caught.value).startswith(message)
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, TearError)
+
+
+def test_every_option_has_a_bad_case():
+    assert set(BAD) == {*DEFAULTS, "threads"} == set(vars(Options.of()))
+
+
+def test_an_option_that_does_not_exist_is_an_error():
+    with pytest.raises(TypeError, match="patience"):
+        Options.of(patience=3)
+
+
+def test_defaults():
+    options = Options.of()
+    assert {key: value for key, value in vars(options).items() if key != "threads"} == DEFAULTS
+    assert 1 <= options.threads <= MOST_THREADS
+
+
+@pytest.mark.parametrize("number", [int, float, np.int64, np.uint8, np.float32, np.float64, np.array])
+def test_numbers_of_any_kind_become_python_numbers(number):
+    seven = number(7)
+    options = Options.of(time_limit=seven, node_limit=seven, seed=seven, threads=seven, rel_gap=number(1) / number(4))
+    assert (options.time_limit, options.node_limit, options.seed, options.threads) == (7.0, 7, 7, 7)
+    assert options.rel_gap == 0.25
+    kinds = {type(getattr(options, key)) for key in ("time_limit", "rel_gap")}, {
+        type(getattr(options, key)) for key in ("node_limit", "seed", "threads")
+    }
+    assert kinds == ({float}, {int})
+
+
+def test_whole_numbers_are_not_rounded():
+    large = 2**62 + 1  # not a float64
+    assert Options.of(seed=large, node_limit=np.int64(large)).seed == large
+    assert Options.of(node_limit=np.int64(large)).node_limit == large
+
+
+def test_limits_at_their_edges():
+    assert Options.of(time_limit=0).time_limit == 0.0
+    assert math.isinf(Options.of(time_limit=np.inf).time_limit)
+    assert Options.of(node_limit=0).node_limit == 0
+    assert Options.of(threads=10**9).threads == MOST_THREADS
+
+
+@pytest.mark.parametrize("certify", [True, False, "full", np.True_, np.str_("full")])
+def test_certify(certify):
+    kept = Options.of(certify=certify).certify
+    assert kept == certify
+    assert type(kept) in (bool, str)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_loss_by_its_name(loss):
+    assert Options.of(loss=loss).the_loss is LOSSES[loss]
+    if loss != "tear":
+        with pytest.raises(InputError, match="the full certificate is for loss='tear' only"):
+            Options.of(loss=loss, certify="full")
+
+
+def test_limits_start_with_the_options():
+    def watch(report):
+        return None
+
+    limits = Options.of(time_limit=5, node_limit=9, progress=watch).limits()
+    assert (limits.time_limit, limits.node_limit, limits.progress) == (5.0, 9, watch)
+    assert limits.seconds < 1.0
+    assert limits.exceeded() is None
+
+
+def test_the_dictionary_holds_what_the_result_depends_on():
+    given = Options.of(seed=3, threads=2, progress=print).to_dict()
+    assert given == {key: value for key, value in DEFAULTS.items() if key != "progress"} | {"seed": 3}

@@ -1,0 +1,124 @@
+"""Problems and boxes of poses for the tests of the whole pose."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from tear3d.lab.synthetic import random_rotation
+from tear3d.prove.bounds.slopes import Shifts, slope_bound
+from tear3d.prove.bounds.votes import vote
+from tear3d.prove.domains.rotations import cell_frame
+from tear3d.prove.pose.nodes import FACE, HIGH, LOW, VOTES
+from tear3d.prove.pose.subtree import make_scratch
+from tests import naive
+from tests.naive_pose import Exact
+
+KINDS = ["plain", "ties", "duplicates", "all", "none", "three", "far", "tiny", "huge", "bounds", "weights", "lopsided"]
+
+
+def mixed_pairs(rng, n=60, unequal=False):
+    """Some pairs that agree, with noise up to the edge of the noise bound, and others that do not."""
+    x = rng.normal(size=(n, 3)) * rng.uniform(0.2, 2.0)
+    xi = np.full(n, 0.2) if not unequal else rng.uniform(0.05, 0.4, n)
+    w = np.ones(n) if not unequal else rng.uniform(0.1, 3.0, n)
+    y = x @ random_rotation(rng).T + rng.uniform(-1, 1, (n, 3)) * 0.2
+    y[n // 2 :] = rng.normal(size=(n - n // 2, 3)) * 2.0
+    return x, y, xi, w
+
+
+def odd_pairs(rng, kind):
+    """A few pairs of the kind that makes rounding or counting go wrong: (x, y, xi, w)."""
+    n = 3 if kind == "three" else int(rng.integers(4, 12))
+    x = rng.normal(size=(n, 3))
+    if kind == "ties":
+        x = np.round(2.0 * x) / 2.0
+        x[:3] = np.eye(3)
+    if kind == "duplicates":
+        x[3:] = x[rng.integers(3, size=n - 3)]
+    y = x @ (np.eye(3) if kind in ("ties", "duplicates") else random_rotation(rng)).T
+    if kind not in ("ties", "duplicates"):
+        y += 0.1 * rng.uniform(-1, 1, (n, 3))
+    agree = {"all": n, "three": n, "none": 0}.get(kind, n - n // 3)
+    y[agree:] = 2.0 * rng.normal(size=(n - agree, 3))
+    xi = np.full(n, 0.2) if kind != "bounds" else 0.5 * 10.0 ** rng.uniform(-4, 0, n)
+    w = np.ones(n) if kind != "weights" else 10.0 ** rng.uniform(-3, 3, n)
+    if kind == "lopsided":  # a small source whose partners are all over the place: y is what rounding is relative to
+        x, y, xi = 1e-5 * x, rng.normal(size=3) + 1e-5 * (y - x) + 1e-5 * x, 1e-4 * xi * 10.0 ** -rng.integers(0, 4, n)
+        y[agree:] = rng.normal(size=(n - agree, 3))
+    scale = {"tiny": 1e-6, "huge": 1e6}.get(kind, 1.0)
+    offset = 1e6 * rng.normal(size=(2, 3)) if kind == "far" else np.zeros((2, 3))
+    return scale * x + offset[0], scale * y + offset[1], scale * xi, w
+
+
+def exact_problem(rng, kind):
+    """Such pairs, packed around a rational rotation."""
+    x, y, xi, w = odd_pairs(rng, kind)
+    g = [Fraction(int(rng.integers(-40, 41)), 41) for _ in range(3)]
+    return Exact.of(x, y, xi, w, g, rng.normal(size=3) * float(np.median(xi)))
+
+
+def random_box(rng, largest=0.3):
+    """(low, high) of g."""
+    half = largest * rng.uniform(0.02, 1.0) * rng.uniform(0.3, 1.0, 3)
+    centre = rng.uniform(half - 1.0, 1.0 - half) * rng.choice([0.0, 0.3, 1.0])
+    return centre - half, centre + half
+
+
+def node_of(bound, phase, face, g, t):
+    """A node from (low, high) of g and of t."""
+    return np.array([bound, phase, face, *g[0], *t[0], *g[1], *t[1]], float)
+
+
+def node_around(rng, exact, phase=VOTES):
+    """A node of any size that holds a pose at which some pair fits, that pose perhaps on its edge."""
+    p = exact.packed
+    face, third = int(rng.integers(4)), np.array([-1.0, -1.0 / 3.0, 1.0 / 3.0, 1.0])
+    cell = rng.integers(3, size=3)
+    low, high = third[cell], third[cell + 1]
+    g = rng.uniform(low, high) if rng.uniform() < 0.7 else 0.5 * (low + high)
+    i = rng.integers(p.size)
+    t = p.points.y[:, i] - naive.chart_rotation(face, g) @ p.points.x[:, i]
+    t += p.points.xi[i] * rng.choice([0.0, 0.3, 0.33333]) * rng.uniform(-1, 1, 3)
+    reach = (10.0 ** rng.uniform(-14, 0), float(p.points.norm.max()) * 10.0 ** rng.uniform(-14, 0.3))
+    sides = rng.uniform(size=(2, 2, 3)) * rng.choice([0.0, 1.0], (2, 2, 3), p=[0.2, 0.8])
+    g_box = np.maximum(low, g - reach[0] * sides[0, 0]), np.minimum(high, g + reach[0] * sides[1, 0])
+    t_box = np.maximum(p.low, t - reach[1] * sides[0, 1]), np.minimum(p.high, t + reach[1] * sides[1, 1])
+    return node_of(p.ceiling, phase, face, g_box, t_box), np.concatenate([g, t])
+
+
+def poses_in(rng, node, count, known=None):
+    """Poses (g, t) of a node: inside, on its sides and at its corners, and a known one."""
+    low, high = node[LOW : LOW + 6], node[HIGH : HIGH + 6]
+    if known is not None:
+        yield np.clip(known, low, high)
+    for k in range(count):
+        mix = rng.choice([0.0, 1.0], 6) if k % 3 == 0 else rng.uniform(size=6)
+        if known is not None and k % 3 == 1:
+            yield np.clip(np.where(mix < 0.5, known, low + mix * (high - low)), low, high)
+        else:
+            yield np.clip(low + mix * (high - low), low, high)
+
+
+def frame_of(node):
+    g_low, g_high = (tuple(node[a : a + 3].tolist()) for a in (LOW, HIGH))
+    return cell_frame(int(node[FACE]), g_low, g_high)
+
+
+def affine_of(packed, node, toward=(0.0,) * 6):
+    """The slope bound of a node, the half sides that go with it, and the points that matter."""
+    low, high = node[LOW + 3 : LOW + 6], node[HIGH + 3 : HIGH + 6]
+    half = 0.5 * (high - low) * (1.0 + 1e-13) + 1e-300
+    shifts = Shifts(tuple((0.5 * (low + high)).tolist()), tuple(half.tolist()))
+    frame, active = frame_of(node), np.empty(packed.size, np.int32)
+    signs = tuple(np.asarray(toward, float).tolist())
+    affine = slope_bound(packed.points, 0, packed.size, frame, shifts, signs, packed.eps, active)
+    return affine, np.array([*frame.half, *half]), set(active[: affine.found].tolist())
+
+
+def tally_of(packed, node, threshold):
+    """The votes on a node."""
+    low, high = (tuple(node[a + 3 : a + 6].tolist()) for a in (LOW, HIGH))
+    booth = make_scratch(packed.size).booth
+    return vote(packed.points, packed.votes, frame_of(node), low, high, float(threshold), packed.eps, booth)

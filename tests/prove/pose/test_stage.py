@@ -1,0 +1,205 @@
+"""The whole pose, searched by the driver."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tear3d.errors import InputError
+from tear3d.find.ascent import climb
+from tear3d.lab.synthetic import make_problem, random_rotation
+from tear3d.problem.limits import Limits
+from tear3d.problem.losses import LOSSES
+from tear3d.problem.objective import full_saving
+from tear3d.problem.pairs import Frame, Pairs
+from tear3d.problem.pose import Pose
+from tear3d.prove.driver import maximise
+from tear3d.prove.pose.stage import WholePose
+from tests import naive
+from tests.prove.pose.cases import mixed_pairs
+from tests.real_data import pairs_dir
+
+TEAR = LOSSES["tear"]
+IDENTITY = Pose.identity()
+
+
+def solve(pairs, pose, *, rel_gap=1e-2, limits=None, threads=2):
+    stage = WholePose(pairs, TEAR, pose)
+    return maximise(stage, stage.start(pose), rel_gap=rel_gap, limits=limits or Limits(), threads=threads)
+
+
+def synthetic(n, outliers, seed=0, weights=None):
+    """(pairs, a local maximum near the truth, what it saves)."""
+    p = make_problem(n, outliers, seed=seed)
+    pairs = Pairs.of(p.source, p.target, p.noise_bound, weights)
+    return pairs, *climb(pairs, inside(pairs, p.transformation), TEAR)
+
+
+def inside(pairs, transformation):
+    return Pose.from_matrix(transformation).between(pairs.frame.source, pairs.frame.target)
+
+
+def bare(x, y, xi, w=1.0):
+    """Pairs without checks, for what `Pairs.of` would refuse."""
+    zero = np.zeros(3)
+    return Pairs(x, y, np.atleast_1d(xi), np.atleast_1d(w), Frame(zero, zero), zero, zero)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("unequal", [False, True])
+def test_tiny_problems_against_brute_force(seed, unequal):
+    pairs = Pairs.of(*mixed_pairs(np.random.default_rng(seed), 10, unequal))
+    pose, certificate = solve(pairs, IDENTITY, rel_gap=0.1)
+    best = naive.best_pose(pairs.x, pairs.y, pairs.xi, pairs.w, seed=seed, starts=200)[0]
+    assert certificate.closed
+    assert best <= certificate.saving_bound
+    assert best <= certificate.saving * 1.1
+    saving = naive.full_saving(pairs.x, pairs.y, pairs.xi, pairs.w, pose.rotation, pose.translation)
+    assert saving == pytest.approx(certificate.saving)
+    assert full_saving(pairs, pose, TEAR) == certificate.saving
+    assert np.allclose(pose.rotation @ pose.rotation.T, np.eye(3), atol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "outliers"), [(1000, 0.9), (500, 0.5), (300, 0.0), (300, 0.95)])
+def test_the_papers_problem_closes(n, outliers):
+    pairs, pose, saving = synthetic(n, outliers)
+    _, certificate = solve(pairs, pose)
+    assert certificate.closed
+    assert certificate.ended_by == "gap"
+    assert saving <= certificate.saving + 1e-12 <= certificate.saving_bound + 1e-12
+    assert certificate.name == "full problem"
+    assert certificate.gap <= 0.01
+    assert certificate.lower_bound <= certificate.objective == pytest.approx(n * pairs.xi[0] - certificate.saving)
+    assert len(certificate.history)
+    assert certificate.visited.shape[1] == 6
+    assert np.allclose(np.linalg.norm(certificate.visited[:, :3], axis=1), 1.0)
+
+
+def test_a_poor_incumbent_is_improved():
+    pairs, pose, saving = synthetic(200, 0.7)
+    turned = naive.chart_rotation(0, [0.01, -0.005, 0.01]) @ pose.rotation
+    start = Pose(turned, pose.translation + 0.3 * pairs.xi[0])
+    assert full_saving(pairs, start, TEAR) < 0.7 * saving
+    found, certificate = solve(pairs, start)
+    assert certificate.closed
+    assert certificate.saving >= saving / 1.01
+    assert np.linalg.norm(found.rotation - pose.rotation) < 0.05
+
+
+def test_the_same_for_any_number_of_threads():
+    pairs, pose, _ = synthetic(300, 0.9, seed=4)
+    worse = Pose(pose.rotation, pose.translation + 0.2 * pairs.xi[0])
+    one, two, three = (solve(pairs, worse, threads=k) for k in (1, 2, 3))
+    for other in (two, three):
+        for name in ("saving", "saving_bound", "cells", "closed", "ended_by"):
+            assert getattr(other.certificate, name) == getattr(one.certificate, name)
+        assert np.array_equal(other.certificate.visited, one.certificate.visited)
+        assert np.array_equal(other.solution.row, one.solution.row)
+
+
+def test_cells_are_counted_once_whoever_visits_them():
+    pairs, pose, _ = synthetic(300, 0.9)
+    limits = Limits()
+    _, certificate = solve(pairs, pose, limits=limits, threads=3)
+    assert certificate.cells == limits.cells
+
+
+def test_far_off_coordinates_and_scale():
+    p = make_problem(300, 0.8)
+    pairs, pose, saving = synthetic(300, 0.8)
+    shift = np.array([3e5, -2e5, 1e5])
+    centred = Pairs.of(p.source + shift, p.target + shift, p.noise_bound)
+    _, certificate = solve(centred, pose)
+    assert certificate.closed
+    assert certificate.saving == pytest.approx(saving, rel=1e-6)
+    away = bare(p.source + shift, p.target + shift, p.noise_bound)
+    _, certificate = solve(away, pairs.frame.outside(pose).between(-shift, -shift))
+    assert certificate.closed
+    assert certificate.saving == pytest.approx(saving, rel=1e-6)
+    small = Pairs.of(1e-3 * p.source, 1e-3 * p.target, 1e-3 * p.noise_bound)
+    _, certificate = solve(small, Pose(pose.rotation, 1e-3 * pose.translation))
+    assert certificate.closed
+    assert certificate.saving == pytest.approx(1e-3 * saving, rel=1e-9)
+
+
+def test_a_weight_of_two_is_a_pair_twice():
+    p = make_problem(150, 0.8)
+    w = np.where(np.arange(150) % 3 == 0, 2.0, 1.0)
+    twice = np.concatenate([np.arange(150), np.arange(0, 150, 3)])
+    a = Pairs.of(p.source, p.target, p.noise_bound, w)
+    b = Pairs.of(p.source[twice], p.target[twice], p.noise_bound)
+    found = [solve(pairs, climb(pairs, inside(pairs, p.transformation), TEAR)[0]).certificate for pairs in (a, b)]
+    assert found[0].closed
+    assert found[1].closed
+    assert a.frame.weight * found[0].saving == pytest.approx(found[1].saving, rel=0.01)
+    assert a.frame.weight * a.total(TEAR) == pytest.approx(b.total(TEAR))
+
+
+def test_pairs_without_weight_or_noise_bound_are_left_out():
+    pairs, pose, _ = synthetic(100, 0.5)
+    even = (np.arange(100) % 2).astype(float)
+    only = solve(bare(pairs.x[1::2], pairs.y[1::2], pairs.xi[0]), pose).certificate
+    for half in (bare(pairs.x, pairs.y, pairs.xi[0], even), bare(pairs.x, pairs.y, pairs.xi[0] * even)):
+        assert WholePose(half, TEAR, pose).packed.size == 50
+        found = solve(half, pose).certificate
+        assert (found.saving, found.saving_bound) == (only.saving, only.saving_bound)
+
+
+def test_empty_and_single_problems():
+    pairs, pose, _ = synthetic(100, 0.5)
+    nothing = bare(pairs.x, pairs.y, pairs.xi[0], np.zeros(100))
+    assert len(WholePose(nothing, TEAR, pose).roots()) == 0
+    found = solve(nothing, pose).certificate
+    assert found.closed
+    assert found.saving == found.saving_bound == found.cells == 0
+    found = solve(bare(pairs.x[:1], pairs.y[:1], pairs.xi[0]), IDENTITY).certificate
+    assert found.closed
+    assert found.saving == pytest.approx(pairs.xi[0])
+
+
+def test_other_losses_are_refused():
+    pairs, pose, _ = synthetic(100, 0.5)
+    for name in ("cm", "tls"):
+        with pytest.raises(ValueError, match=name):
+            WholePose(pairs, LOSSES[name], pose)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"source": np.zeros((3, 100))}, "source"),
+        ({"target": np.zeros((99, 3))}, "target 99"),
+        ({"target": np.full((100, 3), np.nan)}, "target"),
+        ({"noise_bound": np.ones(7)}, "noise_bound"),
+        ({"noise_bound": -1.0}, "noise_bound"),
+    ],
+)
+def test_bad_input_is_named(change, message):
+    points = np.random.default_rng(0).normal(size=(100, 3))
+    with pytest.raises(InputError, match=message):
+        Pairs.of(**({"source": points, "target": points, "noise_bound": 0.1} | change))
+
+
+def test_the_start_is_orthonormal_and_fits_a_pair_if_that_is_better():
+    pairs, pose, saving = synthetic(100, 0.5)
+    kept = WholePose(pairs, TEAR, pose).start(Pose(1.01 * pose.rotation, pose.translation))
+    assert kept[0] == pytest.approx(saving)
+    far = Pose(1.01 * random_rotation(np.random.default_rng(1)), np.full(3, 1e3))
+    stage = WholePose(pairs, TEAR, far)
+    value, start = stage.start(far)
+    assert value == full_saving(pairs, start, TEAR) >= 0.99 * pairs.xi[0]
+    assert np.allclose(start.rotation @ start.rotation.T, np.eye(3), atol=1e-14)
+    assert np.linalg.det(start.rotation) == pytest.approx(1.0)
+
+
+@pytest.mark.slow
+def test_a_real_pair_closes():
+    folder = pairs_dir()
+    if folder is None:
+        pytest.skip("real data not found (set TEAR3D_DATA)")
+    data = np.load(folder / "stanford_dragon_120_144_fpfh.npz")
+    pairs = Pairs.of(data["src"].astype(np.float64), data["dst"].astype(np.float64), float(data["xi"]))
+    pose, _ = climb(pairs, inside(pairs, data["T_gt"]), TEAR)
+    found, certificate = solve(pairs, pose)
+    assert certificate.closed
+    assert np.linalg.norm(found.rotation - pose.rotation) < 0.02
