@@ -42,9 +42,10 @@ class FakeSolver:
             objective=90.0,
             status=self.status,
             message="from the fake",
-            certificate=Certificate(() if self.status == "uncertified" else stages),
+            certificate=Certificate.of(*(() if self.status == "uncertified" else stages)),
             significance=-87.3,
             seconds={"row 1": 0.61, "row 2": 0.004},
+            settings={"certify": options.get("certify", True)},
         )
 
 

@@ -39,7 +39,11 @@ class FakeAligner:
         self.calls.append({"source": source, "target": target, "refine": refine, **options})
         rows = np.arange(50)
         result = FakeSolver(FOUND, self.status)(
-            source[rows], apply(FOUND, source[rows]), noise_bound=0.1, progress=progress
+            source[rows],
+            apply(FOUND, source[rows]),
+            noise_bound=0.1,
+            progress=progress,
+            certify=options["certify"],
         )
         refinement = None
         if refine is not None and result.success:
@@ -155,10 +159,18 @@ def test_the_folder_has_the_aligned_cloud_and_the_matches(aligner, files, tmp_pa
     assert [entry["path"] for entry in settings["inputs"]] == [str(file) for file in files]
 
 
-@pytest.mark.parametrize(("status", "code"), [("no_consensus", 3), ("time_limit", 3), ("uncertified", 0)])
-def test_exit_codes_are_those_of_register(aligner, files, status, code):
+@pytest.mark.parametrize(
+    ("status", "flags", "code"),
+    [
+        ("no_consensus", (), 3),
+        ("time_limit", (), 3),
+        ("uncertified", (), 3),
+        ("uncertified", ("--no-certify",), 0),
+    ],
+)
+def test_exit_codes_are_those_of_register(aligner, files, status, flags, code):
     aligner.status = status
-    output = run("align", *files, code=code).stdout
+    output = run("align", *files, *flags, code=code).stdout
     assert ("--voxel-size" in output) == (status == "no_consensus")
 
 
@@ -195,10 +207,12 @@ def test_an_input_inside_the_output_folder_is_refused(aligner, files, tmp_path):
 
 
 def test_a_missing_extra_is_noticed_before_the_work(aligner, files, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "plyfile", None)
-    failed = run("align", *files, "--out", tmp_path / "run", code=2)
-    assert "pip install 'tear3d[clouds]'" in failed.stderr
+    monkeypatch.setitem(sys.modules, "pye57", None)
+    (tmp_path / "scan.e57").write_bytes(b"ASTM-E57")
+    failed = run("align", tmp_path / "scan.e57", files[1], "--out", tmp_path / "run", code=2)
+    assert "pip install 'tear3d[e57]'" in failed.stderr
     assert aligner.calls == []
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("name", NAMES)

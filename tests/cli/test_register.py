@@ -88,7 +88,7 @@ def test_quiet_prints_nothing_but_writes_the_file(solver, pairs_file, tmp_path):
     ("status", "code", "words"),
     [
         ("optimal", 0, "proven optimal"),
-        ("uncertified", 0, "without a proof"),
+        ("uncertified", 3, "without a proof"),
         ("time_limit", 3, "time limit"),
         ("node_limit", 3, "cell limit"),
         ("interrupted", 3, "interrupted"),
@@ -98,6 +98,11 @@ def test_quiet_prints_nothing_but_writes_the_file(solver, pairs_file, tmp_path):
 def test_every_status_has_its_exit_code_and_words(solver, pairs_file, status, code, words):
     solver.status = status
     assert words in run("register", pairs_file, code=code).stdout
+
+
+def test_no_proof_is_no_failure_when_none_was_asked_for(solver, pairs_file):
+    solver.status = "uncertified"
+    assert "without a proof" in run("register", pairs_file, "--no-certify").stdout
 
 
 @pytest.mark.parametrize(

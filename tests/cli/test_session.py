@@ -8,7 +8,7 @@ import pytest
 import tear3d
 from tear3d.cli import session
 from tear3d.errors import InputError
-from tear3d.prove.rowsolver import DOUBLE_LIMIT
+from tear3d.prove.row.sharp import DOUBLE_LIMIT
 from tests.cli.support import FakeSolver, run, tear3d_command
 
 
