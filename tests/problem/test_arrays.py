@@ -77,7 +77,9 @@ def test_bad_points_are_refused_by_name(case):
         np.asfortranarray(POINTS),
         np.repeat(POINTS, 2, axis=0)[::2],
         SimpleNamespace(points=POINTS.tolist()),
-        SimpleNamespace(point={"positions": SimpleNamespace(cpu=lambda: SimpleNamespace(numpy=lambda: POINTS.copy()))}),
+        SimpleNamespace(
+            point={"positions": SimpleNamespace(cpu=lambda: SimpleNamespace(numpy=lambda: POINTS.copy()))}
+        ),
     ],
     ids=["array", "list", "float128", "big endian", "columns first", "strided", "cloud", "tensor cloud"],
 )
@@ -91,9 +93,7 @@ def test_good_points_become_contiguous_float64(given):
 
 def test_points_of_other_precision_and_size():
     np.testing.assert_array_equal(as_points(POINTS.astype(np.float32), "cloud"), POINTS.astype(np.float32))
-    np.testing.assert_array_equal(
-        as_points(np.arange(6, dtype=np.uint8).reshape(2, 3), "cloud"), [[0, 1, 2], [3, 4, 5]]
-    )
+    np.testing.assert_array_equal(as_points(np.arange(6, dtype=np.uint8).reshape(2, 3), "cloud"), [[0, 1, 2], [3, 4, 5]])
     assert as_points(np.empty((0, 3)), "cloud").shape == (0, 3)
     edge = changed(POINTS, (0, 0), -LARGEST)
     np.testing.assert_array_equal(as_points(edge, "cloud"), edge)

@@ -20,14 +20,11 @@ def spelled_out(pairs, pose, xi, w, loss):
     for p, q, bound, weight in zip(pairs.x, pairs.y, xi, w, strict=True):
         r = [q[k] - sum(pose.rotation[k][m] * p[m] for m in range(3)) - pose.translation[k] for k in range(3)]
         length = math.sqrt(sum(e * e for e in r))
-        objective += (
-            weight
-            * {
-                "tear": min(sum(abs(e) for e in r), bound),
-                "tls": min(length**2, bound**2),
-                "cm": 0.0 if length <= bound else 1.0,
-            }[loss.name]
-        )
+        objective += weight * {
+            "tear": min(sum(abs(e) for e in r), bound),
+            "tls": min(length**2, bound**2),
+            "cm": 0.0 if length <= bound else 1.0,
+        }[loss.name]
     return objective
 
 

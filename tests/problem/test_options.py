@@ -84,7 +84,9 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("name", "value", "message"), [(name, *case) for name, cases in BAD.items() for case in cases])
+@pytest.mark.parametrize(
+    ("name", "value", "message"), [(name, *case) for name, cases in BAD.items() for case in cases]
+)
 def test_what_is_wrong_is_named(name, value, message):
     with pytest.raises(InputError) as caught:
         Options.of(**{name: value})
@@ -114,10 +116,9 @@ def test_numbers_of_any_kind_become_python_numbers(number):
     options = Options.of(time_limit=seven, node_limit=seven, seed=seven, threads=seven, rel_gap=number(1) / number(4))
     assert (options.time_limit, options.node_limit, options.seed, options.threads) == (7.0, 7, 7, 7)
     assert options.rel_gap == 0.25
-    kinds = (
-        {type(getattr(options, key)) for key in ("time_limit", "rel_gap")},
-        {type(getattr(options, key)) for key in ("node_limit", "seed", "threads")},
-    )
+    kinds = {type(getattr(options, key)) for key in ("time_limit", "rel_gap")}, {
+        type(getattr(options, key)) for key in ("node_limit", "seed", "threads")
+    }
     assert kinds == ({float}, {int})
 
 

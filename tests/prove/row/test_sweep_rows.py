@@ -239,9 +239,7 @@ def test_rows_move_between_the_coordinates_of_the_search_and_those_given():
     problem = RowProblem(source, target, np.ones(1), np.ones(1), centre, direction, 0.7)
     t = 0.3
     inner_r, inner_t = problem.moved_in(r, t)
-    np.testing.assert_allclose(
-        problem.y - problem.x @ inner_r - inner_t, target @ direction - source @ r - t, atol=1e-13
-    )
+    np.testing.assert_allclose(problem.y - problem.x @ inner_r - inner_t, target @ direction - source @ r - t, atol=1e-13)
     back_r, back_t = problem.moved_back(inner_r, inner_t)
     np.testing.assert_array_equal(back_r, r)
     assert back_t == pytest.approx(t)
