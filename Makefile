@@ -3,30 +3,70 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+STAMP_ALL := $(VENV)/.installed-all
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+EXTRAS := dev,clouds,las,e57,report,docs
+OPEN3D_LIBRARIES := libusb-1.0-0 libegl1 libgl1 libgomp1 libx11-6
 
-.PHONY: install demo test check format bench docs clean
+.PHONY: install demo test test-all system check format fuzz coverage bench docs build clean
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev,clouds,report,docs]"
+	$(PIP) -e ".[$(EXTRAS)]"
 	touch $(STAMP)
+
+$(STAMP_ALL): $(STAMP)
+	$(PIP) -e ".[$(EXTRAS),open3d]"
+	touch $(STAMP_ALL)
 
 install: $(STAMP)
 
 demo: $(STAMP)
 	$(BIN)/tear3d demo --report out/demo.html
 
+# Everything but what needs Open3D or Chromium, which are skipped if they are not there.
 test: $(STAMP)
 	$(BIN)/python -m pytest
+
+# Everything. Nothing may be skipped but what needs real data (TEAR3D_DATA names its folder).
+test-all: $(STAMP_ALL) system
+	$(BIN)/python -m pytest --no-skips -rs --durations=15
+
+# What Debian has to add: Chromium, and the libraries that Open3D is linked to.
+system: $(STAMP_ALL)
+	@wanted=; browser=; \
+	for name in chromium chromium-browser google-chrome google-chrome-stable; do \
+		if command -v $$name >/dev/null; then browser=$$name; fi; done; \
+	if [ -z "$$browser" ]; then wanted=chromium; fi; \
+	if ! $(BIN)/python -c "import open3d" 2>/dev/null; then wanted="$$wanted $(OPEN3D_LIBRARIES)"; fi; \
+	if [ -z "$$wanted" ]; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing $$wanted"; export DEBIAN_FRONTEND=noninteractive; \
+		apt-get update -qq && apt-get install -y -qq --no-install-recommends $$wanted >/dev/null; \
+	else \
+		echo "MISSING, and only root on Debian installs it from here: $$wanted"; \
+		if [ "$$wanted" = chromium ]; then echo "SKIPPED: the tests of the report in a browser"; else exit 1; fi; \
+	fi
 
 check: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# Damaged files by the hundred thousand: every reader answers with a cloud or an error that names the file.
+fuzz: $(STAMP)
+	$(BIN)/python -m tests.io.fuzz --count 100000
+
+# Lines of the kernels that small cases reach, run as plain Python.
+coverage: $(STAMP)
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -W ignore:overflow:RuntimeWarning \
+		tests/test_small.py tests/prove/bounds -k "test_small or windows and not beat"
+	$(BIN)/python -m tests.kernel_lines
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
@@ -34,6 +74,10 @@ bench: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/mkdocs build --strict
 
+build: $(STAMP)
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+
 clean:
-	rm -rf $(VENV) build dist site out .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) build dist site out .coverage .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -6,12 +6,13 @@ The names below are imported when first used, so that `import tear3d` stays ligh
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from tear3d import metrics, report, shapes, synthetic
+    from tear3d import interop, metrics, refine, report, shapes, synthetic
     from tear3d.api import register
     from tear3d.clouds.register import CloudResult, register_clouds
     from tear3d.errors import InputError, MissingExtraError, TearError
@@ -33,7 +34,7 @@ _HOMES = {
     "InputError": "tear3d.errors",
     "MissingExtraError": "tear3d.errors",
 }
-_MODULES = ("metrics", "report", "shapes", "synthetic")
+_MODULES = ("interop", "metrics", "refine", "report", "shapes", "synthetic")
 
 __all__ = [
     "Certificate",
@@ -45,8 +46,10 @@ __all__ = [
     "StageCertificate",
     "TearError",
     "__version__",
+    "interop",
     "metrics",
     "read_cloud",
+    "refine",
     "register",
     "register_clouds",
     "report",
@@ -56,13 +59,18 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    if name in _MODULES:
-        return importlib.import_module(f"tear3d.{name}")
-    raise AttributeError(f"module 'tear3d' has no attribute {name!r}")
-
-
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+if not TYPE_CHECKING:  # a checker that sees __getattr__ takes every misspelt name for an attribute
+
+    def __getattr__(name: str) -> object:
+        if name in _HOMES:
+            found = getattr(importlib.import_module(_HOMES[name]), name)
+        elif name in _MODULES:
+            found = importlib.import_module(f"tear3d.{name}")
+        else:
+            raise AttributeError(f"module 'tear3d' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
+        globals()[name] = found
+        return found

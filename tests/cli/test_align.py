@@ -1,4 +1,7 @@
+"""`tear3d align`: two clouds in, a pose, a report and the moved cloud out."""
+
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -10,8 +13,8 @@ from tear3d.io.pairs import read_pairs
 from tear3d.io.poses import read_pose
 from tear3d.refine import RefineResult
 from tests.bumpy import apply, bumpy_cloud, pose
-from tests.cli.test_cli import FakeSolver, run
-from tests.real_data import clouds_dir
+from tests.cli.support import FakeSolver, run
+from tests.real_data import require_clouds
 
 FOUND = pose([0.4, -1.2, 2.0], [3.0, 1.0, -2.0])
 REFINED = pose([0.401, -1.2, 2.0], [3.0, 1.001, -2.0])
@@ -36,7 +39,11 @@ class FakeAligner:
         self.calls.append({"source": source, "target": target, "refine": refine, **options})
         rows = np.arange(50)
         result = FakeSolver(FOUND, self.status)(
-            source[rows], apply(FOUND, source[rows]), noise_bound=0.1, progress=progress
+            source[rows],
+            apply(FOUND, source[rows]),
+            noise_bound=0.1,
+            progress=progress,
+            certify=options["certify"],
         )
         refinement = None
         if refine is not None and result.success:
@@ -142,7 +149,6 @@ def test_json_pose_and_report(aligner, files, tmp_path):
 
 
 def test_the_folder_has_the_aligned_cloud_and_the_matches(aligner, files, tmp_path):
-    pytest.importorskip("plyfile")
     run("align", *files, "--out", tmp_path / "run", "--quiet")
     aligned = tear3d.read_cloud(tmp_path / "run" / "aligned.ply")
     np.testing.assert_allclose(aligned, apply(REFINED, np.load(files[0])), atol=1e-12)
@@ -153,10 +159,18 @@ def test_the_folder_has_the_aligned_cloud_and_the_matches(aligner, files, tmp_pa
     assert [entry["path"] for entry in settings["inputs"]] == [str(file) for file in files]
 
 
-@pytest.mark.parametrize(("status", "code"), [("no_consensus", 3), ("time_limit", 3), ("uncertified", 0)])
-def test_exit_codes_are_those_of_register(aligner, files, status, code):
+@pytest.mark.parametrize(
+    ("status", "flags", "code"),
+    [
+        ("no_consensus", (), 3),
+        ("time_limit", (), 3),
+        ("uncertified", (), 3),
+        ("uncertified", ("--no-certify",), 0),
+    ],
+)
+def test_exit_codes_are_those_of_register(aligner, files, status, flags, code):
     aligner.status = status
-    output = run("align", *files, code=code).stdout
+    output = run("align", *files, *flags, code=code).stdout
     assert ("--voxel-size" in output) == (status == "no_consensus")
 
 
@@ -187,28 +201,24 @@ def test_bad_files_are_named(aligner, files, tmp_path, name, content, message):
 
 
 def test_an_input_inside_the_output_folder_is_refused(aligner, files, tmp_path):
-    pytest.importorskip("plyfile")
     run("align", *files, "--out", tmp_path / "run", "--quiet")
     failed = run("align", tmp_path / "run" / "aligned.ply", files[1], "--out", tmp_path / "run", code=2)
     assert "aligned.ply: lies in the folder" in failed.stderr
 
 
 def test_a_missing_extra_is_noticed_before_the_work(aligner, files, tmp_path, monkeypatch):
-    import sys
-
-    monkeypatch.setitem(sys.modules, "plyfile", None)
-    failed = run("align", *files, "--out", tmp_path / "run", code=2)
-    assert "pip install 'tear3d[clouds]'" in failed.stderr
+    monkeypatch.setitem(sys.modules, "pye57", None)
+    (tmp_path / "scan.e57").write_bytes(b"ASTM-E57")
+    failed = run("align", tmp_path / "scan.e57", files[1], "--out", tmp_path / "run", code=2)
+    assert "pip install 'tear3d[e57]'" in failed.stderr
     assert aligner.calls == []
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_real_clouds_with_no_options_but_the_files(name, tmp_path):
-    folder = clouds_dir()
-    if folder is None:
-        pytest.skip("real data not found: set TEAR3D_DATA")
+    folder = require_clouds()
     pytest.importorskip("small_gicp")
-    pytest.importorskip("plyfile" if "kitti" not in name else "pypcd4")
     source, target = (next((folder / name).glob(f"{side}.*")) for side in ("source", "target"))
     result = json.loads(run("align", source, target, "--json").stdout)
     assert result["result"]["status"] == "optimal"

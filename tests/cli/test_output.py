@@ -1,3 +1,5 @@
+"""The folder that `--out` writes: complete, or not there at all."""
+
 import json
 import os
 from pathlib import Path
@@ -7,30 +9,12 @@ import pytest
 
 import tear3d
 from tear3d.cli import folder as output
-from tear3d.cli import session
 from tear3d.errors import InputError
-from tear3d.io.pairs import write_pairs
 from tear3d.io.poses import read_pose
 from tear3d.synthetic import make_problem
-from tests.cli.test_cli import FakeSolver, run
+from tests.cli.support import FakeSolver, run
 
 FILES = ["inliers.txt", "pose.txt", "report.html", "result.json", "run.log", "settings.json"]
-
-
-@pytest.fixture
-def solver(monkeypatch):
-    fake = FakeSolver()
-    monkeypatch.setattr(tear3d, "register", fake, raising=False)
-    monkeypatch.setattr(session.warmup, "is_cold", lambda: False)
-    return fake
-
-
-@pytest.fixture
-def pairs_file(tmp_path):
-    problem = make_problem(200, 0.5, rotation=np.eye(3), translation=[0, 0, 0])
-    path = tmp_path / "pairs.npz"
-    write_pairs(path, problem.source, problem.target, noise_bound=problem.noise_bound)
-    return path
 
 
 @pytest.fixture

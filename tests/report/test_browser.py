@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from tear3d.report import write_report
+from tests.conftest import NO_CHROMIUM
 from tests.report.case import make_case
 from tests.report.chromium import Chromium, find_chromium
 
-pytestmark = pytest.mark.skipif(find_chromium() is None, reason="Chromium is not installed")
+pytestmark = pytest.mark.skipif(find_chromium() is None, reason=NO_CHROMIUM)
 
 SOFTWARE_RENDERING = "GPU stall due to ReadPixels"
 

@@ -1,0 +1,28 @@
+"""What most tests of the command line start from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tear3d
+from tear3d.cli import session
+from tear3d.io.pairs import write_pairs
+from tear3d.synthetic import make_problem
+from tests.cli.support import FakeSolver
+
+
+@pytest.fixture
+def solver(monkeypatch):
+    fake = FakeSolver()
+    monkeypatch.setattr(tear3d, "register", fake, raising=False)
+    monkeypatch.setattr(session.warmup, "is_cold", lambda: False)
+    return fake
+
+
+@pytest.fixture
+def pairs_file(tmp_path):
+    problem = make_problem(200, 0.5, rotation=np.eye(3), translation=[0, 0, 0])
+    path = tmp_path / "pairs.npz"
+    write_pairs(path, problem.source, problem.target, noise_bound=problem.noise_bound, weights=np.ones(200))
+    return path

@@ -1,0 +1,67 @@
+"""A solver that knows the answer, and the command line run inside the test."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+from typer.testing import CliRunner
+
+from tear3d.cli import app
+from tear3d.problem.limits import Progress
+from tear3d.result import Certificate, Result, StageCertificate
+
+
+class FakeSolver:
+    """Stands in for `tear3d.register`: knows the answer, remembers how it was called."""
+
+    def __init__(self, transformation=None, status="optimal"):
+        self.transformation = np.eye(4) if transformation is None else transformation
+        self.status = status
+        self.calls = []
+
+    def __call__(self, source, target, *, noise_bound, progress=None, **options):
+        self.calls.append({"source": source, "target": target, "noise_bound": noise_bound, **options})
+        closed = self.status == "optimal"
+        bound, end = (10.005, "gap") if closed else (13.0, "time_limit")
+        stages = tuple(
+            StageCertificate(name, 90.0, 100.0 - bound, 10.0, bound, 1234, closed, end) for name in ("row 1", "row 2")
+        )
+        for stage in stages if progress is not None else ():
+            progress(Progress(stage.name, stage.saving, float("inf"), 1, 0.1))
+            progress(Progress(stage.name, stage.saving, stage.saving_bound, stage.cells, 0.2))
+        pose = self.transformation
+        residuals = np.linalg.norm(target - source @ pose[:3, :3].T - pose[:3, 3], axis=1)
+        mask = residuals <= noise_bound
+        return Result(
+            transformation=pose,
+            inlier_mask=mask,
+            inlier_rmse=float(np.sqrt(np.mean(residuals[mask] ** 2))) if mask.any() else float("nan"),
+            objective=90.0,
+            status=self.status,
+            message="from the fake",
+            certificate=Certificate.of(*(() if self.status == "uncertified" else stages)),
+            significance=-87.3,
+            seconds={"row 1": 0.61, "row 2": 0.004},
+            settings={"certify": options.get("certify", True)},
+        )
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def tear3d_command(*arguments):
+    environment = {**os.environ, "COLUMNS": "100"}
+    return subprocess.run(
+        [sys.executable, "-c", "from tear3d.cli import main; main()", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment,
+        check=False,
+    )

@@ -1,0 +1,176 @@
+"""`tear3d register`: what it prints, passes on and writes, and how it ends."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tear3d.io.pairs import read_pairs
+from tear3d.io.poses import read_pose
+from tear3d.metrics import rotation_error
+from tests.cli.support import run
+
+
+def test_register_prints_a_summary(solver, pairs_file):
+    output = run("register", pairs_file).stdout
+    assert "proven optimal" in output
+    assert "100 of 200 pairs" in output
+    assert "0.05 %" in output.replace("\u202f", " ")
+    assert "1.000000" in output
+    assert "row 2" in output
+
+
+def test_options_reach_the_solver(solver, pairs_file):
+    run(
+        *(
+            "register",
+            pairs_file,
+            "--noise-bound",
+            0.25,
+            "--loss",
+            "tls",
+            "--time-limit",
+            9,
+            "--node-limit",
+            50,
+        ),
+        *("--rel-gap", 0.01, "--threads", 1, "--seed", 4, "--no-certify", "--bounds", "sweep", "--quiet"),
+    )
+    (call,) = solver.calls
+    np.testing.assert_array_equal(call.pop("source"), read_pairs(pairs_file).source)
+    np.testing.assert_array_equal(call.pop("target"), read_pairs(pairs_file).target)
+    np.testing.assert_array_equal(call.pop("weights"), np.ones(200))
+    assert call == {
+        "noise_bound": 0.25,
+        "loss": "tls",
+        "time_limit": 9.0,
+        "node_limit": 50,
+        "rel_gap": 0.01,
+        "threads": 1,
+        "seed": 4,
+        "certify": False,
+        "bounds": "sweep",
+    }
+
+
+def test_noise_bound_comes_from_the_file_or_is_asked_for(solver, pairs_file, tmp_path):
+    run("register", pairs_file)
+    assert solver.calls[0]["noise_bound"] == pytest.approx(0.0554)
+    (tmp_path / "p.csv").write_text("1,2,3,4,5,6\n" * 4)
+    failed = run("register", tmp_path / "p.csv", code=2)
+    assert "pass --noise-bound" in failed.stderr
+    assert len(solver.calls) == 1
+
+
+def test_the_level_of_proof_reaches_the_solver(solver, pairs_file):
+    for flags, level in (((), True), (("--no-certify",), False), (("--full",), "full")):
+        run("register", pairs_file, "-q", *flags)
+        assert solver.calls[-1]["certify"] == level
+
+
+def test_json_on_stdout_is_pure_and_equals_the_file(solver, pairs_file, tmp_path):
+    out = tmp_path / "result.json"
+    printed = run("register", pairs_file, "--json", "--out", out)
+    result = json.loads(printed.stdout)
+    assert result == json.loads(out.read_text())
+    assert result["status"] == "optimal"
+    assert result["num_inliers"] == 100
+    assert result["certificate"]["closed"] is True
+
+
+def test_quiet_prints_nothing_but_writes_the_file(solver, pairs_file, tmp_path):
+    printed = run("register", pairs_file, "-q", "-o", tmp_path / "r.json")
+    assert printed.output == ""
+    assert (tmp_path / "r.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "words"),
+    [
+        ("optimal", 0, "proven optimal"),
+        ("uncertified", 3, "without a proof"),
+        ("time_limit", 3, "time limit"),
+        ("node_limit", 3, "cell limit"),
+        ("interrupted", 3, "interrupted"),
+        ("no_consensus", 3, "no consensus"),
+    ],
+)
+def test_every_status_has_its_exit_code_and_words(solver, pairs_file, status, code, words):
+    solver.status = status
+    assert words in run("register", pairs_file, code=code).stdout
+
+
+def test_no_proof_is_no_failure_when_none_was_asked_for(solver, pairs_file):
+    solver.status = "uncertified"
+    assert "without a proof" in run("register", pairs_file, "--no-certify").stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--out", "{tmp}/file/r.json"), "is not a folder"),
+        (("--out", "{tmp}/folder.json"), "is a folder"),
+        (("--report", "{tmp}/full"), "is a folder"),
+        (("--out", "{tmp}/file"), "pass the name of a folder"),
+        (("--out", "{tmp}/full"), "holds notes.txt, not written by tear3d"),
+        (("--out", "."), "current folder"),
+        (("--pose", "{tmp}/pairs.npz"), "one of the inputs"),
+        (("--pose", "{tmp}/a", "--report", "{tmp}/a"), "name of another output"),
+        (("--out", "{tmp}/new", "--report", "{tmp}/new/r.html"), "replaces as a whole"),
+    ],
+)
+def test_an_impossible_output_is_refused_before_the_work(solver, pairs_file, tmp_path, options, message):
+    (tmp_path / "file").touch()
+    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "notes.txt").write_text("mine")
+    failed = run("register", pairs_file, *(text.format(tmp=tmp_path) for text in options), code=2)
+    assert message in failed.stderr
+    assert solver.calls == []
+    assert (tmp_path / "full" / "notes.txt").read_text() == "mine"
+
+
+def test_missing_folders_are_made(solver, pairs_file, tmp_path):
+    run(
+        "register",
+        pairs_file,
+        "--out",
+        tmp_path / "a" / "r.json",
+        "--pose",
+        tmp_path / "b" / "c" / "pose.txt",
+    )
+    assert json.loads((tmp_path / "a" / "r.json").read_text())["status"] == "optimal"
+    np.testing.assert_array_equal(read_pose(tmp_path / "b" / "c" / "pose.txt"), solver.transformation)
+
+
+def test_register_compares_with_the_truth_in_the_file(solver, tmp_path):
+    path = tmp_path / "p.npz"
+    run("synth", path, "--pairs", 300, "--outliers", 0.5)
+    with np.load(path) as file:
+        solver.transformation, arrays = file["transformation"], dict(file)
+    output = run("register", path).stdout
+    assert "rotation 0.000° off" in output
+    assert "100.0 % of the right pairs found" in output
+
+    arrays["T_gt"] = arrays.pop("transformation")
+    del arrays["inlier_mask"]
+    np.savez(path, **arrays)
+    output = run("register", path).stdout
+    assert "rotation 0.000° off" in output
+    assert "right pairs found" not in output
+
+    np.savez(path, **(arrays | {"T_gt": np.eye(3)}))
+    result = run("register", path)
+    assert "T_gt is not a 4×4 pose" in result.stderr
+    assert "off" not in result.stdout
+
+
+def test_a_real_run_from_synth_to_report(tmp_path):
+    run("synth", tmp_path / "p.npz", "--pairs", 1000, "--outliers", 0.8, "--seed", 2)
+    output = run("register", tmp_path / "p.npz", "--out", tmp_path / "run").stdout
+    assert "proven optimal" in output
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
+    with np.load(tmp_path / "p.npz") as file:
+        assert rotation_error(np.array(result["transformation"]), file["transformation"]) < 1.0
+    assert "candidate saves" in (tmp_path / "run" / "run.log").read_text()
+    assert run("register", tmp_path / "p.npz", "--time-limit", 0, "--quiet", code=3).output == ""
