@@ -155,6 +155,8 @@ def _package(
         certificate=Certificate(tuple(attempt.scaled(unit) for attempt in attempts)),
         ended=ending.ended,
         candidates_done=ending.candidates_done,
+        aside=pairs.num_given - len(pairs),
+        aside_may_win=pairs.aside_total(loss) > best.saving,
     )
     status, message = verdict(known)
     return Result(

@@ -78,7 +78,8 @@ def find_poses(
         What "best" means among poses that save at least 60 % of the most: what the judge says, which many-to-one
         matches cannot inflate, or the saving alone.
     """
-    order = _random_order(len(pairs), pairs.w, min(len(pairs), LARGEST_SAMPLE), options.seed)
+    useful = pairs.w if np.all(pairs.xi > 0.0) else np.where(pairs.xi > 0.0, pairs.w, 0.0)
+    order = _random_order(len(pairs), useful, min(len(pairs), LARGEST_SAMPLE), options.seed)
     sample = _sample(pairs, order)
     pool = Pool(sample, options.the_loss, judge(sample), limits)
     tried, ended_by = _explore(pool, options.threads)

@@ -41,6 +41,10 @@ class Evidence(NamedTuple):
     """What ended the call before it was done."""
     candidates_done: bool
     """Whether the search for candidates came to its end."""
+    aside: int = 0
+    """Pairs set aside: no pair that was searched agrees with a pose that they agree with."""
+    aside_may_win: bool = False
+    """Whether they could save more among themselves than this pose does."""
 
 
 def could_be_chance(level: float) -> bool:
@@ -55,20 +59,20 @@ def verdict(known: Evidence) -> tuple[Status, str]:
     if chance and known.candidates_done:
         return "no_consensus", doubt
     certificate = known.certificate
-    proven = certificate.closed and certificate.agrees and not chance
+    proven = certificate.closed and certificate.agrees and not chance and not known.aside_may_win
     if proven and known.certify == "full":
-        return "optimal", f"no rotation and translation saves {certificate.gap:.2g} more in the full objective"
+        return "optimal", f"no rotation and translation saves more than {certificate.gap:.2g} of the saving beyond this one"
     if proven:
-        return "optimal", f"both rows are globally optimal within {certificate.gap:.2g} of the saving{_tries(known)}"
+        return "optimal", f"both rows are globally optimal within {certificate.gap:.2g} of the saving{_notes(known)}"
     if known.ended is not None:
         return known.ended, _ended_early(known, doubt if chance else None)
     if not known.certify:
         return "uncertified", "the best candidate; nothing was proven (certify=False)"
+    if known.aside_may_win:
+        return "uncertified", f"the {known.aside} pairs far from all others that were set aside may save more"
     if certificate.closed:
-        return (
-            "uncertified",
-            f"the pose has the best full objective found, but is not made of proven rows{_tries(known)}",
-        )
+        text = "the pose has the best full objective found, but it is not made of the proven rows"
+        return "uncertified", text + _notes(known)
     return "uncertified", "the gap could not be closed at the resolution of the numbers"
 
 
@@ -78,13 +82,20 @@ def _ended_early(known: Evidence, doubt: str | None) -> str:
         return f"{reason} before a pose was found that stands out from chance: {doubt}"
     if not known.certify or not known.certificate.stages:
         return f"{reason} before anything was proven; this is the best pose until then"
+    if not known.certificate.agrees:
+        return f"{reason}; the rows found until then are not those of this pose"
     return f"{reason}; the gap says what was proven until then"
 
 
-def _tries(known: Evidence) -> str:
-    """How many frames were tried, if that was not the first."""
+def _notes(known: Evidence) -> str:
+    """What else a reader should know: attempts that disagreed, pairs that were set aside."""
     attempts = known.certificate.attempts
     against = sum(not attempt.agrees for attempt in attempts)
-    if len(attempts) < 2:
-        return ""
-    return f" ({len(attempts)} directions were tried; the rows along {against} of them are not those of this pose)"
+    notes = []
+    if len(attempts) > 1:
+        notes.append(
+            f"{len(attempts)} directions were tried; the rows along {against} of them are not those of this pose"
+        )
+    if known.aside:
+        notes.append(f"without {known.aside} pairs that lie too far from all others to agree with a pose of theirs")
+    return f" ({'; '.join(notes)})" if notes else ""

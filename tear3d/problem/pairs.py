@@ -111,6 +111,9 @@ class Pairs:
         given = Given(x, y, xi, usable)
         far = set_aside(given, crowds)
         check_digits(given, crowds, far)
+        if far is not None:
+            for points, name in ((x, "source"), (y, "target")):
+                check_spread(Crowd.of(points, usable & ~far), name)
         return _framed(Block(slice(0, len(x)), x, y, xi, w), weight, far)
 
     def __len__(self) -> int:

@@ -117,11 +117,14 @@ def set_aside(pairs: Given, crowds: tuple[Crowd, Crowd]) -> NDArray[np.bool_] | 
     stray = (away_x > source.reach) | (away_y > target.reach)
     if not stray.any() or np.count_nonzero(~stray) < 3:
         return None
-    radii = float(away_x[~stray].max()) + float(away_y[~stray].max())
-    # Lengths lie between |·|_∞ and √3·|·|_∞; a pose that one of the others agrees with moves the middle by `others`.
-    others = np.sqrt(3.0) * radii + float(np.max(np.where(stray, 0.0, xi)))
     longer, shorter = np.maximum(away_x, away_y), np.minimum(away_x, away_y)
-    apart = stray & ((longer - np.sqrt(3.0) * shorter > (others + xi) * (1.0 + 1e-9)) | ~usable)
+    apart, before = stray, ~stray
+    while not np.array_equal(apart, before):  # stray pairs that must be kept are among the others, too
+        before, kept = apart, ~apart
+        radii = float(away_x[kept].max()) + float(away_y[kept].max())
+        # Lengths lie between |·|_∞ and √3·|·|_∞; a pose that one of the kept agrees with moves the middle by `others`.
+        others = np.sqrt(3.0) * radii + float(np.max(np.where(apart, 0.0, xi)))
+        apart = apart & ((longer - np.sqrt(3.0) * shorter > (others + xi) * (1.0 + 1e-9)) | ~usable)
     return apart if apart.any() else None
 
 

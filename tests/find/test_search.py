@@ -87,7 +87,6 @@ def test_absurd_noise_bounds_are_survived_in_silence(bound, one):
         assert is_right(found, pairs, p)
 
 
-@pytest.mark.xfail(strict=True, reason="pairs without a noise bound are drawn as often as the others")
 def test_pairs_that_cannot_agree_do_not_crowd_out_those_that_can():
     p = make_problem(40_000, 0.6, seed=30)
     xi = np.zeros(40_000)

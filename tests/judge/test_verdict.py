@@ -113,7 +113,6 @@ def test_the_sentence_counts_the_directions_that_were_tried():
     assert "tried" not in message
 
 
-@pytest.mark.xfail(strict=True, reason="the gap is that of rows of another pose")
 @pytest.mark.parametrize("proof", ["disagreeing", "open, disagreeing"])
 def test_a_limit_does_not_offer_the_gap_of_another_pose_as_this_ones(proof):
     _, message = verdict(Evidence(SURE, 12, True, CERTIFICATES[proof], "time_limit", True))

@@ -43,7 +43,8 @@ def plan_bound(points, cell, width, reach, threshold, background):
     bins = max(4, int(np.ceil(NODES_PER_REACH * xi / reach)))
     cost = size * POINT_COST + (width / xi + 9.0) * bins * NODE_COST
     typical = 1.3 * reach + 0.5 * xi / bins
-    levels, excess = 0, price * typical * min(typical, xi) / allowed
+    # All points together save size·ξ at most: more than the model of a background gives when ξ is tiny.
+    levels, excess = 0, min(price * typical * min(typical, xi), size * xi) / allowed
     if excess <= 1.0 or near < MIN_WINDOW_POINTS:
         return Plan(levels, bins, excess, cost)
     h = cell.h1 + cell.h2

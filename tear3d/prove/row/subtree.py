@@ -7,7 +7,7 @@ from numba import njit
 
 from tear3d.prove.bounds.data import BLOCK, MAX_NODES, X1, X2, X3, XI, Axis, Points, W, Y
 from tear3d.prove.bounds.first_order import REACH_FACTOR, narrow_bound, project, wide_bound
-from tear3d.prove.bounds.plan import plan_bound
+from tear3d.prove.bounds.plan import NODE_COST, POINT_COST, plan_bound
 from tear3d.prove.bounds.windows import window_bound
 from tear3d.prove.domains.circle import arc_geometry
 from tear3d.prove.domains.sphere import DEEPEST_LEVEL, cell_geometry
@@ -44,6 +44,9 @@ NARROWER = 0.7
 HOPELESS, HOPELESS_LEVEL = 6.0, 12
 """A cell, not too deep, whose bound is expected to miss the threshold by more than this factor is split without being
 bounded. Free choices, part of no bound."""
+COARSE = 0.25
+"""Width of a bin, as a share of the typical reach, where bins of a share of ξ would be too many. Free choice, part of
+no bound."""
 CELL_COST = 1000.0
 """Rough nanoseconds of a node besides its bound, to tell how long a slice lasts."""
 
@@ -141,7 +144,8 @@ def bound_cell(points, cell, axis, levels, work, values):
         m = int(np.round(points.xi / axis.beta))
         bins = nodes + 9 * m + 14
         rounding = -1.0
-        if not points.general and (nodes > 2 * m or bins < n) and bins <= work.hist.shape[0]:
+        whole = abs(m * axis.beta - points.xi) <= 1e-9 * points.xi
+        if whole and not points.general and (nodes > 2 * m or bins < n) and bins <= work.hist.shape[0]:
             rounding = wide_bound(rest, cell, axis, work, values)
         if rounding < 0.0:
             rounding = narrow_bound(rest, cell, axis, work, values)
@@ -221,7 +225,11 @@ def search_subtree(points, setting, subtree, space, deep, budget, cell_limit):
         if deep and plan.excess > HOPELESS and node[ABOVE] < np.inf and level < HOPELESS_LEVEL:
             count[TOP] = push_children(stack, top, setting.circle)
             continue
-        beta = xi / plan.bins
+        beta, levels, price = xi / plan.bins, plan.levels, plan.cost
+        if (t1 - t0) / beta >= MAX_NODES and reach > xi:
+            # Points move by more than ξ: bins may be wider than ξ too, and only `narrow_bound` takes them as they are.
+            beta, levels = min((t1 - t0) / (MAX_NODES - 1), COARSE * reach), 0
+            price = part.count * POINT_COST + MAX_NODES * NODE_COST
         if (t1 - t0) / beta >= MAX_NODES:
             # Too long a range for one evaluation: halve it.
             stack[top + 1] = node
@@ -230,9 +238,9 @@ def search_subtree(points, setting, subtree, space, deep, budget, cell_limit):
             continue
         nodes = int((t1 - t0) / beta) + 1
         count[TOP] = top
-        bound_cell(part, cell, Axis(t0 + 0.5 * beta, beta, nodes), plan.levels, space.work, values)
+        bound_cell(part, cell, Axis(t0 + 0.5 * beta, beta, nodes), levels, space.work, values)
         spent += 1
-        cost += plan.cost
+        cost += price
         first, last, arg = nodes, -1, 0
         for k in range(nodes):
             if values[k] > values[arg]:
