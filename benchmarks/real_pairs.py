@@ -75,9 +75,11 @@ def files(folder: Path) -> list[Path]:
 
 
 def default_folder() -> Path:
-    """What TEAR3D_DATA names, else ../shared/data beside the checkout."""
+    """What TEAR3D_DATA names."""
     named = os.environ.get("TEAR3D_DATA")
-    return Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / "data"
+    if not named:
+        raise InputError("no folder of pairs: pass one, or set TEAR3D_DATA")
+    return Path(named)
 
 
 def undecidable(folder: Path, listed: Path | None) -> set[str]:

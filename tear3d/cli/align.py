@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,8 +10,7 @@ import typer
 import tear3d
 from tear3d.cli import options
 from tear3d.cli.outputs import Outputs
-from tear3d.cli.session import INTERRUPTED, NOT_PROVEN, Session, compile_when_cold, exit_on_errors, finish
-from tear3d.errors import StoppedError
+from tear3d.cli.session import Session, compile_when_cold, exit_on_errors, finish
 
 _FORMATS = ".ply, .pcd, .las, .laz, .e57, .xyz, .csv, .txt, .npy, .npz, .obj or KITTI's .bin"
 _FEATURES = "Features"
@@ -23,17 +20,6 @@ _REFINE: dict[options.Refine, Literal["gicp", "icp", "plane"] | None] = {
     options.Refine.plane: "plane",
     options.Refine.none: None,
 }
-
-
-@contextmanager
-def _exit_when_stopped() -> Iterator[None]:
-    """Stopped before there was a pose: one line on stderr and an exit code."""
-    try:
-        yield
-    except StoppedError as error:
-        typer.secho("stopped: ", err=True, fg="yellow", bold=True, nl=False)
-        typer.echo(f"{error}; nothing was written", err=True)
-        raise typer.Exit(INTERRUPTED if error.ended == "interrupted" else NOT_PROVEN) from None
 
 
 def align(
@@ -83,6 +69,7 @@ def align(
     seed: options.SearchSeed = 0,
     certify: options.Certify = True,
     full: options.Full = False,
+    max_bytes: options.MaxBytes = None,
     out: options.Out = None,
     report: options.Report = None,
     pose: options.Pose = None,
@@ -100,12 +87,13 @@ def align(
     The clouds are thinned, described (FPFH), matched, registered with a certificate, and refined.
     """
     outputs = Outputs(out, report, pose)
-    with exit_on_errors(), _exit_when_stopped(), Session(context, quiet=quiet, rel_gap=rel_gap) as session:
-        outputs.check([source, target], clouds=True)
+    with exit_on_errors(), Session(context, quiet=quiet, rel_gap=rel_gap) as session:
+        proof = options.proof(certify, full)
+        outputs.check([source, target])
         clouds: list[Any] = []
         for path in (source, target):
             with session.step(f"read {path.name}"):
-                clouds.append(tear3d.read_cloud(path))
+                clouds.append(tear3d.read_cloud(path, max_bytes=max_bytes))
         with session.step("fingerprint"):
             inputs = outputs.describe([source, target])
         compile_when_cold(session)
@@ -122,7 +110,7 @@ def align(
             rel_gap=rel_gap,
             threads=threads,
             seed=seed,
-            certify="full" if full else certify,
+            certify=proof,
             progress=session.bar,
         )
         from tear3d.cli.folder import Run

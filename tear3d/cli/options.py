@@ -96,6 +96,16 @@ Full = Annotated[
     ),
 ]
 
+MaxBytes = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Refuse a file that expands to more bytes; 256 MiB or 100 times its size unless given.",
+        show_default=False,
+        rich_help_panel=_SEARCH,
+    ),
+]
+
 Out = Annotated[
     Path | None,
     typer.Option(

@@ -29,7 +29,7 @@ class Outputs:
         single = self.out if self.folder is None else None
         return [path for path in (single, self.report, self.pose) if path is not None]
 
-    def check(self, inputs: Sequence[Path], *, clouds: bool = False) -> None:
+    def check(self, inputs: Sequence[Path]) -> None:
         """Refuse what cannot or must not be written before the work, not after it."""
         from tear3d.errors import InputError
 

@@ -45,6 +45,7 @@ def register(
     seed: options.SearchSeed = 0,
     certify: options.Certify = True,
     full: options.Full = False,
+    max_bytes: options.MaxBytes = None,
     out: options.Out = None,
     report: options.Report = None,
     pose: options.Pose = None,
@@ -68,7 +69,7 @@ def register(
         proof = options.proof(certify, full)
         outputs.check([pairs])
         with session.step(f"read {pairs.name}"):
-            problem = _read(pairs, noise_bound)
+            problem = _read(pairs, noise_bound, max_bytes)
             truth = read_truth(pairs, len(problem.source))
         with session.step("fingerprint"):
             inputs = outputs.describe([pairs])
@@ -101,11 +102,11 @@ def register(
         finish(session, run, outputs, inputs, as_json=as_json, truth=truth)
 
 
-def _read(path: Path, noise_bound: float | None) -> Pairs:
+def _read(path: Path, noise_bound: float | None, max_bytes: int | None) -> Pairs:
     from tear3d.errors import InputError
     from tear3d.io.pairs import read_pairs
 
-    problem = read_pairs(path)
+    problem = read_pairs(path, max_bytes=max_bytes)
     if noise_bound is not None:
         problem = problem._replace(noise_bound=noise_bound)
     if problem.noise_bound is None:

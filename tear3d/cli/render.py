@@ -146,6 +146,9 @@ def _clouds(run: Run, found: CloudResult) -> Iterator[tuple[str, str]]:
     refinement = found.refinement
     if refinement is None:
         return
+    if math.isnan(refinement.fitness):
+        yield "refinement", "stopped before it had begun: this is the pose of the matches"
+        return
     yield (
         "overlap",
         f"{100 * refinement.fitness:.1f} % of the source within {words.number(refinement.max_distance, 3)} "
@@ -156,7 +159,8 @@ def _clouds(run: Run, found: CloudResult) -> Iterator[tuple[str, str]]:
     if shift == 0.0:
         yield "refinement", "found nothing better: this is the pose of the matches"
     else:
-        yield "refinement", f"moved the points by {words.number(shift, 3)} on average"
+        early = "" if refinement.converged else ", not converged"
+        yield "refinement", f"moved the points by {words.number(shift, 3)} on average{early}"
 
 
 def _advice(result: Result, *, clouds: bool) -> str:

@@ -33,11 +33,14 @@ _LOG_STYLE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 @contextmanager
 def exit_on_errors() -> Iterator[None]:
     """Turn the library's errors into one line on stderr and an exit code."""
-    from tear3d.errors import TearError
+    from tear3d.errors import StoppedError, TearError
 
     code = BAD_INPUT
     try:
         yield
+    except StoppedError as error:
+        message = f"stopped, nothing was written: {error}"
+        code = INTERRUPTED if error.ended == "interrupted" else NOT_PROVEN
     except TearError as error:
         message = str(error)
     except MemoryError as error:

@@ -61,7 +61,10 @@ def verdict(known: Evidence) -> tuple[Status, str]:
     certificate = known.certificate
     proven = certificate.closed and certificate.agrees and not chance and not known.aside_may_win
     if proven and known.certify == "full":
-        return "optimal", f"no rotation and translation saves more than {certificate.gap:.2g} of the saving beyond this one"
+        return (
+            "optimal",
+            f"no rotation and translation saves more than {certificate.gap:.2g} of the saving beyond this one",
+        )
     if proven:
         return "optimal", f"both rows are globally optimal within {certificate.gap:.2g} of the saving{_notes(known)}"
     if known.ended is not None:

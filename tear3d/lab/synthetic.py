@@ -9,8 +9,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tear3d import shapes
 from tear3d.errors import InputError
+from tear3d.lab import shapes
 
 FloatArray = NDArray[np.float64]
 OutlierKind = Literal["gaussian", "off_centre", "clustered", "second_motion", "plane"]

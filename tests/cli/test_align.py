@@ -218,7 +218,6 @@ def test_a_missing_extra_is_noticed_before_the_work(aligner, files, tmp_path, mo
 @pytest.mark.parametrize("name", NAMES)
 def test_real_clouds_with_no_options_but_the_files(name, tmp_path):
     folder = require_clouds()
-    pytest.importorskip("small_gicp")
     source, target = (next((folder / name).glob(f"{side}.*")) for side in ("source", "target"))
     result = json.loads(run("align", source, target, "--json").stdout)
     assert result["result"]["status"] == "optimal"

@@ -45,7 +45,8 @@ def real_clouds(name):
     folder = clouds_dir()
     if folder is None:
         pytest.skip("real data not found: set TEAR3D_DATA")
-    pytest.importorskip("plyfile" if "kitti" not in name else "pypcd4")
+    if "kitti" in name:
+        pytest.importorskip("pypcd4")
     from tear3d.io.clouds import read_cloud
 
     source, target = (read_cloud(next((folder / name).glob(f"{side}.*"))) for side in ("source", "target"))

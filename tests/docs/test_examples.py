@@ -46,7 +46,6 @@ def test_pairs_without_a_consensus_exit(main_of):
 def test_two_clouds(main_of):
     from scipy.spatial import cKDTree
 
-    pytest.importorskip("small_gicp")
     main_of("two_clouds.py")([])
     moved, upper = read_cloud("aligned/moved.ply"), read_cloud("aligned/upper.ply")
     pose = read_pose("aligned/pose.txt")
@@ -61,7 +60,6 @@ def test_two_clouds(main_of):
 
 
 def test_scan_folder(main_of, capsys):
-    pytest.importorskip("small_gicp")
     main_of("scan_folder.py")([])
     poses = np.loadtxt("poses.txt").reshape(-1, 3, 4)
     assert poses.shape[0] == 5
