@@ -3,12 +3,9 @@
 Maximises Σ w_i·s_i(d_i(t)), d_i(t) being the distance from t to [lo_i, hi_i]. With lo = hi this is the
 paper's Algorithm 2 (TEAR), 4 (CM) or 5 (TLS); with intervals it is Algorithm 3, 4 or 6, TLS in O(N log N).
 
-Savings returned for intervals are upper bounds in floating point too. Where no point is within reach the
-sum is 0 again, which cuts the axis into clusters; each is swept afresh and has its own margin, so that a
-far outlier costs the others little. Below, u = 2⁻⁵³ is the unit roundoff, R the largest |breakpoint| of a
-cluster (after centring), D its width, W = Σw, C₁ = Σwξ, C₂ = Σwξ². Margins are doubled, which covers all
-terms of second order in u. Running slopes are kept as a sum and its exact error (TwoSum), so that their
-error does not grow with the number of breakpoints.
+Savings returned for intervals are upper bounds in floating point too; the margins are derived in mathematics.md, section
+3.4. Where no point is within reach the sum is 0 again, which cuts the axis into clusters; each is swept afresh and has its
+own margin, so that a far outlier costs the others little.
 """
 
 from __future__ import annotations
@@ -78,11 +75,7 @@ def _breakpoints(lo, hi, xi):
 
 @njit(cache=True, nogil=True)
 def tear_sweep(lo, hi, xi, w, pad):
-    """Sum of trapezoids: piecewise linear, so the maximum is at a breakpoint (`pad` is unused).
-
-    Margin: a corner is off by at most 2uR, which changes a point's value by at most 8uRw; each step rounds
-    the value once (u·max) and the slope and its product relatively (3u of a total variation ≤ 2C₁).
-    """
+    """Sum of trapezoids: piecewise linear, so the maximum is at a breakpoint (`pad` is unused)."""
     n = lo.size
     if n == 0:
         return 0.0, 0.0
@@ -124,11 +117,7 @@ def tear_sweep(lo, hi, xi, w, pad):
 
 @njit(cache=True, nogil=True)
 def cm_sweep(lo, hi, xi, w, pad):
-    """Heaviest overlap of the closed intervals [lo − ξ, hi + ξ], each widened by the relative `pad`.
-
-    Margin: two roundings move an end by at most 2u(|end| + ξ), which `pad` = 4u covers; the errors of the
-    running sum are known exactly and added up. With integer weights they vanish.
-    """
+    """Heaviest overlap of the closed intervals [lo − ξ, hi + ξ], each widened by the relative `pad`."""
     n = lo.size
     if n == 0:
         return 0.0, 0.0
@@ -157,9 +146,7 @@ def tls_sweep(lo, hi, xi, w, pad):
     """Sum of flat-topped parabolas (`pad` is unused).
 
     Between breakpoints the sum is value + slope·τ − curve·τ² with τ counted from the last breakpoint, so no
-    large coordinate is ever squared. Margin: stepping rounds the value (u·max per step) and its increments
-    (4u of at most 8.6 C₂); the slope is lowered by 4C₁ in all, with relative error 3u, acting over D; corners
-    off by 2uR change the value by at most 8uRC₁ + 16uRDW.
+    large coordinate is ever squared.
     """
     n = lo.size
     if n == 0:
@@ -217,7 +204,7 @@ def tls_sweep(lo, hi, xi, w, pad):
         if active == 0:
             radius, width = max(-keys[first], keys[k]), keys[k] - keys[first]
             rounding = (k + 1 - first) * peak + 36.0 * c2
-            rounding += c1 * (12.0 * width + 8.0 * radius) + 16.0 * radius * width * weight
+            rounding += c1 * (16.0 * width + 8.0 * radius) + 16.0 * radius * width * weight
             bound = max(bound, peak + 2.0 * _U * rounding)
             value, slope, carry, peak, weight, c1, c2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
             first = k + 1
@@ -225,6 +212,7 @@ def tls_sweep(lo, hi, xi, w, pad):
 
 
 _SMALLEST = 4.0 * 5e-324
+"""Products that underflow lose less than this a point."""
 _SWEEPS = {TEAR: tear_sweep, CM: cm_sweep, TLS: tls_sweep}
 
 
@@ -244,7 +232,7 @@ def max_saving(lo, hi, xi, w, loss: int) -> tuple[float, float]:
         `saving` is an upper bound, rounding included.
     """
     saving, t = _SWEEPS[loss](lo, hi, xi, w, 4.0 * _U)
-    return saving + len(xi) * _SMALLEST, t  # products that underflow lose less than this each
+    return saving + len(xi) * _SMALLEST, t
 
 
 def best_shift(b, xi, w, loss: int) -> tuple[float, float]:
