@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from tear3d import interop, metrics, refine, report, shapes, synthetic
     from tear3d.api import register
     from tear3d.clouds.register import CloudResult, register_clouds
-    from tear3d.errors import InputError, MissingExtraError, TearError
+    from tear3d.errors import InputError, MissingExtraError, StoppedError, TearError
     from tear3d.io.clouds import read_cloud, write_cloud
     from tear3d.problem.limits import Progress
-    from tear3d.result import Certificate, Result, StageCertificate
+    from tear3d.result import Attempt, Certificate, Result, StageCertificate
 
 _HOMES = {
     "register": "tear3d.api",
@@ -29,14 +29,17 @@ _HOMES = {
     "Result": "tear3d.result",
     "Certificate": "tear3d.result",
     "StageCertificate": "tear3d.result",
+    "Attempt": "tear3d.result",
     "Progress": "tear3d.problem.limits",
     "TearError": "tear3d.errors",
     "InputError": "tear3d.errors",
     "MissingExtraError": "tear3d.errors",
+    "StoppedError": "tear3d.errors",
 }
 _MODULES = ("interop", "metrics", "refine", "report", "shapes", "synthetic")
 
 __all__ = [
+    "Attempt",
     "Certificate",
     "CloudResult",
     "InputError",
@@ -44,6 +47,7 @@ __all__ = [
     "Progress",
     "Result",
     "StageCertificate",
+    "StoppedError",
     "TearError",
     "__version__",
     "interop",
