@@ -76,8 +76,8 @@ class Stage(Protocol):
     def search(self, nodes: FloatArray, task: Task, work: Any) -> Outcome:
         """Work on some nodes; stop soon when `task.stop()` says so. Runs in a thread and changes nothing but `work`."""
 
-    def improve(self, saving: float, solution: Any) -> tuple[float, Any]:
-        """A new incumbent made better, wherever in the domain that leads; or as it is."""
+    def improve(self, saving: float, solution: Any, limits: Limits) -> tuple[float, Any]:
+        """A new incumbent made better, wherever in the domain that leads; or as it is, when the limits are over."""
 
     def describe(self, nodes: FloatArray) -> FloatArray:
         """Trace rows of nodes that stayed open."""
@@ -227,7 +227,9 @@ class _Search:
             self.limits.cells += outcome.cells
         self.closed = max(self.closed, outcome.closed)
         if outcome.solution is not None and outcome.saving > self.saving:
-            self.saving, self.solution = self.stage.improve(outcome.saving, outcome.solution)
+            better, solution = self.stage.improve(outcome.saving, outcome.solution, self.limits)
+            found = (better, solution) if better > outcome.saving else (outcome.saving, outcome.solution)
+            self.saving, self.solution = found
         self.push(outcome.open)
         self.note(outcome.trace)
 

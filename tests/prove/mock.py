@@ -104,7 +104,7 @@ class Landscape:
         rows = np.array(left).reshape(-1, nodes.shape[1])
         return Outcome(rows, closed, cells, best, solution, np.array(trace) if trace else NOTHING)
 
-    def improve(self, saving, solution):
+    def improve(self, saving, solution, limits):
         self.offered.append(saving)
         return (BEST, BEST_X) if self.to_best else (saving, solution)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from tear3d.find.ascent import climb
 from tear3d.problem.arrays import FloatArray
+from tear3d.problem.limits import Limits
 from tear3d.problem.losses import TEAR, Loss
 from tear3d.problem.objective import full_saving
 from tear3d.problem.pairs import Pairs
@@ -97,9 +98,9 @@ class WholePose:
     def search(self, nodes: FloatArray, task: Task, work: Scratch) -> Outcome:
         return (self._vote if nodes[0, PHASE] == VOTES else self._descend)(nodes, task, work)
 
-    def improve(self, saving: float, solution: Pose) -> tuple[float, Pose]:
+    def improve(self, saving: float, solution: Pose, limits: Limits) -> tuple[float, Pose]:
         """The pose climbed on all pairs; a climb never ends lower."""
-        pose, reached = climb(self.pairs, solution, self.loss)
+        pose, reached = climb(self.pairs, solution, self.loss, limits=limits)
         return reached, pose
 
     def describe(self, nodes: FloatArray) -> FloatArray:

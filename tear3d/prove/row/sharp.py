@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tear3d.problem.arrays import FloatArray
+from tear3d.problem.limits import Limits
 from tear3d.prove.bounds.data import X1, X2, X3, XI, W, Y
 from tear3d.prove.domains.circle import orthogonal_basis
 from tear3d.prove.domains.sphere import Cell, top_cells
@@ -185,7 +186,7 @@ class SharpRow:
         left[:, BOUND] = self._scaled(left[:, BOUND])
         return left if bound > 0.0 else left[:-1]
 
-    def improve(self, saving: float, solution: FloatArray) -> tuple[float, FloatArray]:
+    def improve(self, saving: float, solution: FloatArray, limits: Limits) -> tuple[float, FloatArray]:
         return saving, solution
 
     def describe(self, nodes: FloatArray) -> FloatArray:

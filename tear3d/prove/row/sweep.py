@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tear3d.problem.arrays import FloatArray
+from tear3d.problem.limits import Limits
 from tear3d.problem.losses import TEAR, Loss, row_saving
 from tear3d.prove.bounds.sweep import best_shift, max_saving
 from tear3d.prove.driver import BOUND, CELL, NOTHING, OPEN, Batch, Outcome, Task
@@ -78,11 +79,13 @@ class SweepRow:
         open_nodes = np.array(left, np.float64).reshape(-1, len(node))
         return Outcome(open_nodes, closed, cells, best, solution, np.array(trace) if trace else NOTHING)
 
-    def improve(self, saving: float, solution: FloatArray) -> tuple[float, FloatArray]:
+    def improve(self, saving: float, solution: FloatArray, limits: Limits) -> tuple[float, FloatArray]:
         """Reweighted least squares on the pairs in the band; keeps the best row met on the way."""
         best = saving, solution
         r, t = solution[:3], float(solution[3])
         for _ in range(POLISHES):
+            if limits.over():
+                break
             z = self.y - self.x @ r - t
             band = np.abs(z) < self.xi
             frame = self.domain.tangents(r)

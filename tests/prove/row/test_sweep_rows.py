@@ -184,7 +184,7 @@ def test_improving_an_incumbent_never_loses(loss):
         stage = stage_of(x, y, xi, w, cube(), loss)
         rough = r + 0.1 * np.random.default_rng(seed).normal(size=3)
         saving, solution = stage.start(rough / np.linalg.norm(rough), 0.4)
-        better, row = stage.improve(saving, solution)
+        better, row = stage.improve(saving, solution, Limits())
         assert better >= saving
         assert better == pytest.approx(naive.row_saving(x, y, xi, w, row[:3], row[3], loss), rel=1e-9)
 
