@@ -166,8 +166,8 @@ def wide_bound(points, cell, axis, work, out):
             left = blunt[j, LEFT] - np.float64(blunt[j, LEFT_OFFSET]) + l0
             right = blunt[j, RIGHT] - np.float64(blunt[j, RIGHT_OFFSET]) + r0
             l0, r0 = blunt[j, LEFT_OFFSET], blunt[j, RIGHT_OFFSET]
-            squares += np.float64(blunt[j, LEFT]) * blunt[j, LEFT] + np.float64(blunt[j, RIGHT]) * blunt[j, RIGHT]
-        squares += np.float64(hist[j, COUNT]) * hist[j, COUNT] + np.float64(sides[j, COUNT]) * sides[j, COUNT]
+            squares += blunt[j, LEFT] * blunt[j, LEFT] + blunt[j, RIGHT] * blunt[j, RIGHT]
+        squares += hist[j, COUNT] * hist[j, COUNT] + sides[j, COUNT] * sides[j, COUNT]
         second[j, 0] = smooth + left
         second[j, 1] = smooth + right
         second[j, 2] = 2.0 * weight + left + right
