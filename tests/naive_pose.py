@@ -157,7 +157,8 @@ class Exact(NamedTuple):
         pairs = Pairs.of(x, y, xi, w)
         turn = exact_rotation(0, g)
         packed = pack(pairs, Pose.of([[float(v) for v in row] for row in turn], t))
-        return cls(np.asarray(x, float), np.asarray(y, float), pairs, packed, turn)
+        rows = slice(None) if pairs.rows is None else pairs.rows  # what was set aside is not searched
+        return cls(np.asarray(x, float)[rows], np.asarray(y, float)[rows], pairs, packed, turn)
 
     def saving(self, face, g, t):
         """Exactly what the pose saves that the search knows as (face, g, t)."""

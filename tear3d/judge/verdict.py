@@ -74,7 +74,7 @@ def verdict(known: Evidence) -> tuple[Status, str]:
     if known.aside_may_win:
         return "uncertified", f"the {known.aside} pairs far from all others that were set aside may save more"
     if certificate.closed:
-        text = "the pose has the best full objective found, but it is not made of the proven rows"
+        text = "the pose has the best full objective found, but it is not made of proven rows"
         return "uncertified", text + _notes(known)
     return "uncertified", "the gap could not be closed at the resolution of the numbers"
 
