@@ -104,7 +104,7 @@ def check_noise_bound(xi: FloatArray, crowds: tuple[Crowd, Crowd]) -> None:
 
 
 def set_aside(pairs: Given, crowds: tuple[Crowd, Crowd]) -> NDArray[np.bool_] | None:
-    """Which pairs to leave out of the search, or None; mathematics.md, section 1.4.
+    """Which pairs to leave out of the search, or None; mathematics.md, section 1.5.
 
     Stray pairs that can save nothing, and those whose points lie at so different distances from the middles that a pose
     which they agree with is one that no other pair agrees with.

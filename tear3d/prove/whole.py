@@ -29,7 +29,7 @@ def prove_pose(pairs: Pairs, start: Scored, options: Options, limits: Limits) ->
         )
     certificate = found.certificate
     elsewhere = pairs.aside_total(options.the_loss)
-    if elsewhere > certificate.saving_bound:  # poses that only pairs set aside agree with; mathematics.md, section 1.4
+    if elsewhere > certificate.saving_bound:  # poses that only pairs set aside agree with; mathematics.md, section 1.5
         gap = relative_gap(certificate.saving, elsewhere)
         certificate = replace(
             certificate,
