@@ -58,9 +58,11 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# Damaged files by the hundred thousand: every reader answers with a cloud or an error that names the file.
+# Damaged files and odd problems by the thousand: readers answer with a cloud or an error that names the file, `register`
+# with a result that keeps its promises or an InputError.
 fuzz: $(STAMP)
 	$(BIN)/python -m tests.io.fuzz --count 100000
+	$(BIN)/python -m tests.register.fuzz --count 50000
 
 # Lines of the kernels that small cases reach, run as plain Python.
 coverage: $(STAMP)
