@@ -177,13 +177,16 @@ class SharpRow:
 
     def _left(self, node: FloatArray, subtree: Subtree) -> FloatArray:
         """What is open after work on `node`: the stack, and the node itself with the t that survived."""
-        left = subtree.stack[: subtree.count[TOP] + 1, :COLUMNS].copy()
-        left[:, PHASE] = UNBOUNDED
-        low, high, bound = subtree.state[[HULL_LOW, HULL_HIGH, HULL_BOUND]]
-        left[-1] = node
-        left[-1, [BOUND, PHASE, LOW, HIGH, ABOVE]] = bound, BOUNDED, low, high, bound
+        top, bound = int(subtree.count[TOP]), float(subtree.state[HULL_BOUND])
+        left = subtree.stack[: top + (bound > 0.0), :COLUMNS].copy()
+        left[:top, PHASE] = UNBOUNDED
+        if bound > 0.0:
+            own = left[top]
+            own[:] = node
+            own[BOUND], own[ABOVE], own[PHASE] = bound, bound, BOUNDED
+            own[LOW], own[HIGH] = subtree.state[HULL_LOW], subtree.state[HULL_HIGH]
         left[:, BOUND] = self._scaled(left[:, BOUND])
-        return left if bound > 0.0 else left[:-1]
+        return left
 
     def improve(self, saving: float, solution: FloatArray) -> tuple[float, FloatArray]:
         return saving, solution
