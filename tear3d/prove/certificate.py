@@ -77,12 +77,14 @@ class Attempt:
     swapped: bool = False
     """Source and target were in each other's role: `axis` is a direction of the source."""
     rows: tuple[tuple[float, ...], ...] = ()
-    """The proven rows as (r₁, r₂, r₃, t): along the axis, target ≈ r · source + t in the coordinates given."""
+    """The rows found as (r₁, r₂, r₃, t): along the axis, target ≈ r · source + t in the coordinates given."""
+    complete: bool = True
+    """Whether all stages that belong to the proof were begun."""
 
     @property
     def closed(self) -> bool:
-        """True when every stage was proven optimal within its gap."""
-        return bool(self.stages) and all(stage.closed for stage in self.stages)
+        """True when every stage was proven optimal within its gap, and none is missing."""
+        return self.complete and bool(self.stages) and all(stage.closed for stage in self.stages)
 
     def scaled(self, factor: float) -> Attempt:
         return replace(self, stages=tuple(stage.scaled(factor) for stage in self.stages))
@@ -92,6 +94,7 @@ class Attempt:
             "agrees": self.agrees,
             "axis": None if self.axis is None else list(self.axis),
             "swapped": self.swapped,
+            "complete": self.complete,
             "rows": [list(row) for row in self.rows],
             "stages": [stage.to_dict() for stage in self.stages],
         }
@@ -121,7 +124,7 @@ class Certificate:
 
     @property
     def closed(self) -> bool:
-        """True when every stage was proven optimal within its gap."""
+        """True when every stage was proven optimal within its gap, and none is missing."""
         return self.attempt is not None and self.attempt.closed
 
     @property

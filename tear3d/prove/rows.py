@@ -50,14 +50,14 @@ class TearOff:
     """Made of both rows, for the pairs in the roles they have here; None without a second row."""
 
     def agrees(self, pose: Pose) -> bool:
-        """Whether both rows are rows of a pose of the pairs as given."""
+        """Whether the rows are rows of a pose of the pairs as given."""
         own = pose.inverse if self.swapped else pose
-        return len(self.rows) == 2 and all(row.agrees(self.pairs, own) for row in self.rows)
+        return all(row.agrees(self.pairs, own) for row in self.rows)
 
     def attempt(self, pose: Pose) -> Attempt:
         a, b, c = self.rows[0].axis.tolist()
         rows = tuple(row.outside(self.pairs.frame) for row in self.rows)
-        return Attempt(self.stages, self.agrees(pose), (a, b, c), self.swapped, rows)
+        return Attempt(self.stages, self.agrees(pose), (a, b, c), self.swapped, rows, complete=len(rows) == 2)
 
 
 def prove_rows(

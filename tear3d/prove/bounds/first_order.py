@@ -82,9 +82,8 @@ def _kink(position, slope, last, second, start):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _turn(position, weight, last, w, p1, p2, q, steps, start):
-    """From `position` on, the sums of sign·(1, p1, p2, q) change by weight·(w, w·p1, w·p2, w·q)."""
-    g = w * weight
+def _turn(position, g, last, p1, p2, q, steps, start):
+    """From `position` on, the sums of w·sign·(1, p1, p2, q) change by g·(1, p1, p2, q)."""
     if position <= 0.0:
         start[2] += g
         start[3] += g * p1
@@ -247,9 +246,9 @@ def narrow_bound(points, cell, axis, work, out):
                     _kink(edge - e, w, last, second, start)
                     _kink(edge, -w, last, second, start)
                     _kink(edge + e, w, last, second, start)
-                    _turn(edge, 1.0, last, w, p1[i], p2[i], q[i], steps, start)
+                    _turn(edge, w, last, p1[i], p2[i], q[i], steps, start)
                 _kink(u, -2.0 * w, last, second, start)
-                _turn(u, -2.0, last, w, p1[i], p2[i], q[i], steps, start)
+                _turn(u, -2.0 * w, last, p1[i], p2[i], q[i], steps, start)
     value, slope = start[0], start[1]
     g0, g1, g2, g3 = start[2], start[3], start[4], start[5]
     for k in range(nodes):

@@ -3,9 +3,9 @@
 Maximises Σ w_i·s_i(d_i(t)), d_i(t) being the distance from t to [lo_i, hi_i]. With lo = hi this is the
 paper's Algorithm 2 (TEAR), 4 (CM) or 5 (TLS); with intervals it is Algorithm 3, 4 or 6, TLS in O(N log N).
 
-Savings returned for intervals are upper bounds in floating point too; the margins are derived in mathematics.md,
-section 3.4. Where no point is within reach the sum is 0 again, which cuts the axis into clusters; each is swept afresh
-and has its own margin, so that a far outlier costs the others little.
+Savings returned for intervals are upper bounds in floating point too (margins: mathematics.md, section 3.4). Where no
+point is within reach the sum is 0 again, which cuts the axis into clusters; each is swept afresh and has its margin, so
+that a far outlier costs the others little.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Cells of the unit sphere: a cube map of equal-angle squares, and the paper's (α, β) rectangles."""
+"""Cells of the unit sphere: a cube map of equal-angle squares."""
 
 from __future__ import annotations
 
@@ -153,38 +153,3 @@ def top_cells(level: int) -> list[CubeCell]:
     """All 6·4^level cells of a level: together they cover the sphere."""
     side = range(2**level)
     return [CubeCell(face, level, i, j) for face in range(6) for i in side for j in side]
-
-
-class AngleRectangle(NamedTuple):
-    """The paper's cell: α in [a1, a2] (longitude), β in [b1, b2] ⊂ [0, π] (from the pole)."""
-
-    a1: float
-    a2: float
-    b1: float
-    b2: float
-
-    @property
-    def centre(self) -> FloatArray:
-        return direction(0.5 * (self.a1 + self.a2), 0.5 * (self.b1 + self.b2))
-
-    @property
-    def radius(self) -> float:
-        """Half the diagonal of the rectangle in the (α, β) plane, which bounds the angular radius."""
-        return 0.5 * math.hypot(self.a2 - self.a1, self.b2 - self.b1)
-
-    def split(self) -> list[AngleRectangle]:
-        a, b = 0.5 * (self.a1 + self.a2), 0.5 * (self.b1 + self.b2)
-        if not (self.a1 < a < self.a2 and self.b1 < b < self.b2):
-            return []
-        alphas, betas = ((self.a1, a), (a, self.a2)), ((self.b1, b), (b, self.b2))
-        return [AngleRectangle(*alpha, *beta) for alpha in alphas for beta in betas]
-
-
-def direction(alpha: float, beta: float) -> FloatArray:
-    """(sin β cos α, sin β sin α, cos β)."""
-    return np.array(
-        [math.sin(beta) * math.cos(alpha), math.sin(beta) * math.sin(alpha), math.cos(beta)], dtype=np.float64
-    )
-
-
-WHOLE_SPHERE = AngleRectangle(0.0, 2.0 * math.pi, 0.0, math.pi)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -51,9 +52,22 @@ class RowPoints:
         return int(start), int(end - start)
 
 
+class _Given(NamedTuple):
+    """The pairs as given, for compiled code."""
+
+    source: FloatArray
+    target: FloatArray
+    xi: FloatArray
+    w: FloatArray
+    centre: FloatArray
+    direction: FloatArray
+    offset: float
+
+
 @njit(cache=True, nogil=True)
-def _measure(source, target, centre, direction, offset, out):
+def _measure(given, out):
     """out = (Σ|x|², max |x|, min y, max y, max of |terms of y|), x = source − centre, y = direction·target − offset."""
+    source, target, _, _, centre, direction, offset = given
     out[0], out[1], out[2], out[3], out[4] = 0.0, 0.0, np.inf, -np.inf, 0.0
     for i in range(source.shape[0]):
         a0, a1, a2 = source[i, 0] - centre[0], source[i, 1] - centre[1], source[i, 2] - centre[2]
@@ -84,8 +98,9 @@ def _key(a0, a1, a2, y, scale, extent, slabs):
 
 
 @njit(cache=True, nogil=True)
-def _pack(source, target, centre, direction, offset, xi, w, extent, slabs, starts, up, out):
+def _pack(given, extent, slabs, starts, up, out):
     """Counting sort by key into out; starts[key] ends up as the end of that key's stretch."""
+    source, target, xi, w, centre, direction, offset = given
     scale = 7.999 / extent if extent > 0.0 else 0.0
     for placing in (False, True):
         for i in range(source.shape[0]):
@@ -121,14 +136,15 @@ def pack_points(problem: RowProblem, *, double: bool = False) -> RowPoints:
 
     Pairs that can save nothing are left out; a weight that all share must be 1.
     """
-    source, target, xi, w, centre, direction, offset, _ = problem
+    given = _Given(*problem[:7])
+    source, target, xi, w, centre, direction, offset = given
     general = xi.size > 1 or w.size > 1
     usable = np.broadcast_to(xi * w > 0.0, len(source)) if general else xi[:1] > 0.0
     alive = int(np.count_nonzero(usable)) if general else len(source) * int(usable[0])
     if not alive:
         return _nothing(general, double)
     numbers = np.empty(5)
-    _measure(source, target, centre, direction, offset, numbers)
+    _measure(given, numbers)
     squares, largest, lowest, highest, terms = numbers.tolist()
     size = max(abs(lowest), abs(highest))
     double = double or not _fits(np.array([max(largest, size)]), xi, w)
@@ -140,7 +156,7 @@ def pack_points(problem: RowProblem, *, double: bool = False) -> RowPoints:
         slabs = np.quantile(sample, np.arange(1, SLABS) / SLABS)
     rows = np.empty((6 if general else 4, alive), dtype)
     starts = np.zeros(KEYS + 2, np.int64)
-    _pack(source, target, centre, direction, offset, xi, w, extent * (1.0 + 1e-12), slabs, starts, 2.0 * unit, rows)
+    _pack(given, extent * (1.0 + 1e-12), slabs, starts, 2.0 * unit, rows)
     near = int(starts[KEYS - 1])
     # b, E, the linear term and t in the precision of the search; y before, and the place of ±ξ, in float64
     # (mathematics.md, section 4.4).

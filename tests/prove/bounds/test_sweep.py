@@ -44,7 +44,8 @@ def test_max_saving_is_a_tight_upper_bound(loss, problem):
     ceiling = naive.max_saving(lo, hi, slightly_more, w, loss)[0]
     assert saving <= float(ceiling) * (1 + 1e-12) + 1e-10
     reached = naive.interval_saving(lo, hi, slightly_more, w, t, loss)
-    assert reached >= float(exact) * (1 - 1e-12) - 1e-8 * (np.max(np.abs(lo)) > 100)
+    # t is rounded to its own size, which may be far above ξ.
+    assert reached >= float(exact) * (1 - 1e-12) - (1e-8 if np.max(np.abs(lo)) > 100 else 1e-13)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tear3d.prove.domains.circle import Arc, on_circle, orthogonal_basis, top_arcs
+from tear3d.prove.domains.circle import Arc, arc_geometry, on_circle, orthogonal_basis, top_arcs
 from tear3d.prove.domains.sphere import (
     DEEPEST_LEVEL,
     WHOLE_SPHERE,
@@ -124,3 +124,17 @@ def test_circle_is_orthogonal_and_covered(r):
     halves = arcs[3].split()
     assert (halves[0].a1, halves[0].a2, halves[1].a2) == (arcs[3].a1, halves[1].a1, arcs[3].a2)
     np.testing.assert_allclose(on_circle(u, v, math.pi / 2), v, atol=1e-15)
+
+
+@pytest.mark.parametrize("level", [1, 2, 5, 12, 30, 40])
+def test_arc_geometry_holds_in_the_whole_arc(level):
+    basis = np.array(orthogonal_basis(np.array([0.3, -0.5, 0.8])))
+    for i in {0, 2**level // 3, 2**level - 1}:
+        c, e1, e2, h1, h2, theta, kappa0, eta = arc_geometry(level, i, basis)
+        assert e2 == (0.0, 0.0, 0.0)
+        assert h2 == 0.0
+        r = naive.arc_directions(*basis, 2 * math.pi * i / 2**level, 2 * math.pi * (i + 1) / 2**level, 101)
+        assert np.all(np.abs(r @ e1) <= h1 + 1e-15)  # the directions carry rounding of their own
+        assert np.all(np.abs(r @ c - kappa0) <= eta + 1e-15)
+        assert h1 == pytest.approx(math.sin(min(math.pi / 2**level, math.pi / 2)), rel=1e-6, abs=1e-14)
+        assert theta == pytest.approx(math.pi / 2**level, rel=1e-2, abs=1e-7)
