@@ -146,11 +146,13 @@ def first_order_bound(x, y, xi, w, cell, t, half):
 # ---------------------------------------------------------------- bounds.windows
 
 
-def window_bound(x, y, xi, cell, levels, extent, inside, t, beta):
+def window_bound(x, y, xi, cell, grid, t, beta):
     """The bound at one node t: 2^levels groups a side, each at the node that suits it, from the top down.
 
-    `inside` is how far a point may deviate from its group; ξ is common and all weights are 1.
+    `grid` is (levels, extent, inside): `inside` is how far a point may deviate from its group; ξ is common and all
+    weights are 1.
     """
+    levels, extent, inside = grid
     p = np.column_stack([x @ np.array(cell.e1), x @ np.array(cell.e2)])
     h, q, b = np.array([cell.h1, cell.h2]), x @ np.array(cell.c), y - cell.kappa0 * (x @ np.array(cell.c))
 

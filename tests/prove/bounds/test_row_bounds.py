@@ -19,8 +19,9 @@ from tests.prove.bounds.cases import (
 BOUNDS = ("windows", "first", "sweep")
 
 
-def worst_savings(rng, case, x, y, xi, w, low, beta, nodes):
+def worst_savings(rng, case, row, low, beta, nodes):
     """The most that vertices, edges, random and locally improved (r, t) save, per node."""
+    x, y, xi, w = row
     best = np.zeros(nodes)
     corners = np.array([(0, 0), (0, 1), (1, 1), (1, 0), (0.5, 0.5)], float)
     edges = np.column_stack([rng.random(8), rng.integers(0, 2, 8)])
@@ -50,7 +51,7 @@ def test_no_pose_in_a_cell_saves_more_than_its_bounds(kind, double):
     for trial in range(130):
         level, circle, general = trial % 15, trial % 3 == 0, trial % 4 == 0
         case, x, y, xi, w, low, beta, nodes = random_case(rng, kind, level, circle, general)
-        best = worst_savings(rng, case, x, y, xi, w, low, beta, nodes)
+        best = worst_savings(rng, case, (x, y, xi, w), low, beta, nodes)
         row = pack(x, y, xi, w, double)
         label = f"trial {trial}, level {level}, circle {circle}, general {general}"
         first = bounds_at(row, case, low + 0.5 * beta, beta, nodes, 0)

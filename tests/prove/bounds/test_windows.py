@@ -63,7 +63,7 @@ def test_windows_equal_their_direct_sum(seed, kind, level):
             continue  # the direct sum would take minutes
         values = bounds_at(row.__class__(**{**vars(row), "all": points}), case, low, beta, nodes, levels)
         exact = [
-            naive.window_bound(x, y, xi[0], case.cell, levels, points.extent, grid.inside, low + k * beta, beta)
+            naive.window_bound(x, y, xi[0], case.cell, (levels, points.extent, grid.inside), low + k * beta, beta)
             for k in range(nodes)
         ]
         scale = float(xi[0]) * len(y)

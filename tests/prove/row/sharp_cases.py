@@ -32,10 +32,11 @@ def stage(x, y, xi, w, *, incumbent, rel_gap=1e-2, across=None, double=True):
     return SharpRow(problem, incumbent, rel_gap=rel_gap, double=double)
 
 
-def sharp(x, y, xi, w, *, incumbent, rel_gap=1e-2, limits=None, across=None, threads=1, double=True):
-    """The best (r, t) and its certificate."""
-    row = stage(x, y, xi, w, incumbent=incumbent, rel_gap=rel_gap, across=across, double=double)
+def sharp(x, y, xi, w, *, incumbent, limits=None, threads=1, **options):
+    """The best (r, t) and its certificate; further options are those of `stage`."""
+    row = stage(x, y, xi, w, incumbent=incumbent, **options)
     limits = limits if limits is not None else Limits()
+    rel_gap = options.get("rel_gap", 1e-2)
     return maximise(row, row.start(*incumbent), rel_gap=rel_gap, limits=limits, threads=threads)
 
 
