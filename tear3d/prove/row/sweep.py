@@ -117,6 +117,8 @@ class SweepRow:
         """Most that any (r, t) with r in the cell can save, each point on its own."""
         lo, hi = np.empty(len(self.y)), np.empty(len(self.y))
         self.domain.ranges(self.x, cell, lo, hi)
+        # mathematics.md, section 3.2
+        rounding = 2.0**-51 * (np.abs(self.y) + np.maximum(np.abs(lo), np.abs(hi))) + self.y_rounding
         return float(max_saving(self.y - hi - rounding, self.y - lo + rounding, self.xi, self.w, self.loss.code)[0])
 
     def _with_best_shift(self, r: FloatArray) -> tuple[float, FloatArray]:
