@@ -8,17 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tear3d.prove.domains.angles import WHOLE_SPHERE, AngleRectangle, direction
 from tear3d.prove.domains.circle import Arc, arc_geometry, on_circle, orthogonal_basis, top_arcs
 from tear3d.prove.domains.sphere import (
     DEEPEST_LEVEL,
-    WHOLE_SPHERE,
-    AngleRectangle,
     CubeCell,
     cell_centre,
     cell_frame,
     cell_geometry,
     cell_vertices,
-    direction,
     top_cells,
 )
 from tests import naive
