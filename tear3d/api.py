@@ -117,6 +117,7 @@ def register(
 
 def solve(pairs: Pairs, options: Options, limits: Limits) -> Result:
     """`register` for checked pairs and options, within limits that the call may share with others."""
+    pairs.check_range(options.the_loss)
     chance = Chance(pairs)
     with limits.timed("candidates"):
         found = find_poses(pairs, options, limits, Chance)[0]
@@ -163,7 +164,7 @@ def _package(
         transformation=frame.outside(best.pose).matrix,
         inlier_mask=pairs.mask(mask),
         inlier_rmse=frame.unit * float(np.sqrt(np.mean(inside**2))) if len(inside) else float("nan"),
-        objective=unit * (pairs.total(loss) - best.saving),
+        objective=max(0.0, unit * (pairs.total(loss) - best.saving)),  # rounding must not make it negative
         status=status,
         message=message,
         certificate=known.certificate,

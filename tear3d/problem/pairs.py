@@ -170,6 +170,16 @@ class Pairs:
         """Σ w·cap: the objective when every pair is an outlier, those set aside included."""
         return _sum(self.w * loss.caps(self.xi), len(self)) + self.aside_total(loss)
 
+    def check_range(self, loss: Loss) -> None:
+        """Refuse pairs whose objective, in the units given, float64 cannot hold."""
+        with np.errstate(over="ignore", under="ignore"):
+            given = np.float64(self.frame.weight) * np.float64(self.frame.unit) ** loss.power * self.total(loss)
+        if not 1e-300 < given < 1e300:
+            raise InputError(
+                f"noise_bound and weights: the {loss.name} objective of these pairs is of the order of {given:.2g}, "
+                "which float64 cannot hold exactly; use another unit of length or other weights"
+            )
+
     def aside_total(self, loss: Loss) -> float:
         """The most that a pose can save which none but the pairs set aside agree with."""
         xi, w = self.aside
