@@ -81,6 +81,8 @@ class Result:
     def __str__(self) -> str:
         gap = self.certificate.gap
         proof = f"gap {gap:.2g}" if np.isfinite(gap) else "no bound"
+        if np.isfinite(gap) and not self.certificate.agrees:
+            proof += " of other rows"
         rows = "\n".join("  " + "  ".join(f"{v: .6f}" for v in row) for row in self.transformation)
         return (
             f"{self.status} ({proof}): {self.num_inliers} inliers of {self.num_pairs} pairs, "

@@ -127,6 +127,8 @@ def _against(truth: Truth | Problem, run: Run) -> str:
     )
     if truth.inlier_mask is None:
         return text
+    if run.result.num_inliers == 0:
+        return f"{text}\nno pair agrees with it"
     scores = precision_recall_f1(run.result.inlier_mask, truth.inlier_mask)
     return (
         f"{text}\n{100 * scores.recall:.1f} % of the right pairs found, "

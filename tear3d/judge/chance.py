@@ -26,7 +26,7 @@ from functools import cached_property
 import numpy as np
 from numba import njit
 
-from tear3d.problem.arrays import FloatArray
+from tear3d.problem.arrays import FloatArray, spread_rows
 from tear3d.problem.objective import inlier_mask
 from tear3d.problem.pairs import Pairs, take
 from tear3d.problem.pose import Pose
@@ -46,8 +46,7 @@ class Chance:
     """log10 NFA of poses over the same pairs; very negative is good, `SIGNIFICANT` the limit."""
 
     def __init__(self, pairs: Pairs, seed: int = 0) -> None:
-        stride = -(-len(pairs) // LARGEST)
-        self.pairs = pairs if stride == 1 else pairs.take(slice(None, None, stride))
+        self.pairs = pairs if len(pairs) <= LARGEST else pairs.take(spread_rows(len(pairs), LARGEST))
         self.seed = seed
 
     @cached_property

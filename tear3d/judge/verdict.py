@@ -42,7 +42,7 @@ class Evidence(NamedTuple):
     candidates_done: bool
     """Whether the search for candidates came to its end."""
     aside: int = 0
-    """Pairs set aside: no pair that was searched agrees with a pose that they agree with."""
+    """Pairs set aside: they save nothing with any pose that a pair of the rest agrees with."""
     aside_may_win: bool = False
     """Whether they could save more among themselves than this pose does."""
 
@@ -67,12 +67,13 @@ def verdict(known: Evidence) -> tuple[Status, str]:
         )
     if proven:
         return "optimal", f"both rows are globally optimal within {certificate.gap:.2g} of the saving{_notes(known)}"
-    if known.ended is not None:
+    asked = known.certify or not known.candidates_done
+    if known.ended is not None and asked:
         return known.ended, _ended_early(known, doubt if chance else None)
     if not known.certify:
         return "uncertified", "the best candidate; nothing was proven (certify=False)"
     if known.aside_may_win:
-        return "uncertified", f"the {known.aside} pairs far from all others that were set aside may save more"
+        return "uncertified", f"{_pairs(known.aside)} set aside, far from all others, may save more among themselves"
     if certificate.closed:
         text = "the pose has the best full objective found, but it is not made of proven rows"
         return "uncertified", text + _notes(known)
@@ -100,5 +101,9 @@ def _notes(known: Evidence) -> str:
             f"{len(attempts)} directions were tried; the rows along {against} of them are not those of this pose"
         )
     if known.aside:
-        notes.append(f"without {known.aside} pairs that lie too far from all others to agree with a pose of theirs")
+        notes.append(f"{_pairs(known.aside)} set aside, too far from all others to agree with a pose of theirs")
     return f" ({'; '.join(notes)})" if notes else ""
+
+
+def _pairs(count: int) -> str:
+    return "one pair that was" if count == 1 else f"{count} pairs that were"

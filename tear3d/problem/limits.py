@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+
 Stop = Literal["interrupted", "time_limit", "node_limit"]
 
 
@@ -106,7 +108,7 @@ class Limits:
             answer = self.progress(Progress(stage, saving, saving_bound, self.cells, now, done))
         except KeyboardInterrupt:
             answer = False
-        if answer is False:
+        if isinstance(answer, bool | np.bool_) and not answer:
             self.cancel()
 
 

@@ -100,7 +100,7 @@ def _numbers(
 
 def as_number(value: Any, name: str) -> float:
     """A real number that is not NaN."""
-    if isinstance(value, str | bytes | bool | np.bool_ | complex):
+    if isinstance(value, str | bytes | bool | np.bool_ | complex) or np.ma.isMaskedArray(value):
         raise InputError(f"{name} is {value!r}: expected a number")
     try:
         number = float(value)

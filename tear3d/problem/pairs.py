@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.errors import InputError
-from tear3d.problem.arrays import FloatArray, Numbers, Points, as_numbers, as_points
+from tear3d.problem.arrays import FloatArray, Numbers, Points, as_numbers, as_points, spread_rows
 from tear3d.problem.losses import Loss
 from tear3d.problem.pose import Pose
 from tear3d.problem.sizes import Crowd, Given, check_digits, check_noise_bound, check_spread, set_aside
@@ -136,10 +136,10 @@ class Pairs:
         """The same pairs with source and target in each other's role: another problem, with the inverse poses."""
         return replace(self, x=self.y, y=self.x, x_mean=self.y_mean, y_mean=self.x_mean, frame=self.frame.swapped)
 
-    @property
-    def sample(self) -> slice:
+    @cached_property
+    def sample(self) -> slice | NDArray[np.int64]:
         """About SAMPLE pairs, evenly."""
-        return slice(None, None, max(1, len(self) // SAMPLE))
+        return spread_rows(len(self), SAMPLE)
 
     @cached_property
     def source_covariance(self) -> FloatArray:
@@ -224,7 +224,7 @@ def _framed(given: Block, weight: float, far: NDArray[np.bool_] | None) -> Pairs
         rows = np.flatnonzero(~far)
         x, y, xi, w = x[rows], y[rows], take(xi, rows), take(w, rows)
     source, target = x.mean(axis=0), y.mean(axis=0)
-    sample = slice(None, None, max(1, len(x) // SAMPLE))
+    sample = spread_rows(len(x), SAMPLE)
     sizes = [float(np.abs(points[sample] - mean).max()) for points, mean in ((x, source), (y, target))]
     size = max(sizes)
     unit = 1.0 if 1.0 / PLAIN <= size <= PLAIN else math.ldexp(1.0, math.frexp(size)[1])

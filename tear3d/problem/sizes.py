@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.errors import InputError
-from tear3d.problem.arrays import FloatArray
+from tear3d.problem.arrays import FloatArray, spread_rows
 
 SAMPLE = 10_000
 FLAT = 1e-7
@@ -50,7 +50,7 @@ class Crowd(NamedTuple):
     @classmethod
     def of(cls, points: FloatArray, usable: NDArray[np.bool_] | None) -> Crowd:
         given = points if usable is None else points[usable]
-        sample = given[:: max(1, len(given) // SAMPLE)]
+        sample = given[spread_rows(len(given), SAMPLE)]
         middle = np.median(sample, axis=0)
         away = _away(sample, middle)
         usual = float(np.quantile(away, 0.9, method="lower"))

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -259,9 +258,9 @@ class _Search:
         bound = self.bound()
         closed = relative_gap(self.saving, bound) <= self.rel_gap
         self.report(last=True)
-        left: Sequence[FloatArray] = [node for heap in self.open.values() for _, _, node in sorted(heap, key=_order)]
-        left = left[: MAX_VISITED - self.noted]
-        if left and not closed:
+        room = 0 if closed else MAX_VISITED - self.noted
+        left = [node for heap in self.open.values() for _, _, node in heap[:room]][:room]  # there may be millions
+        if left:
             self.note(self.stage.describe(np.array(left)))
         return Found(
             self.solution,
@@ -278,7 +277,3 @@ class _Search:
                 visited=np.concatenate(self.visited) if self.visited else NOTHING,
             ),
         )
-
-
-def _order(item: tuple[float, int, FloatArray]) -> tuple[float, int]:
-    return item[:2]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -87,24 +88,33 @@ def prove_rows(
         torn.append(tried)
         if tried.pose is not None:
             with limits.timed("refinement"):
-                best = _offer(pairs, tried, best, options.the_loss, judge)
+                best = _offer(pairs, tried, best, Offer(options.the_loss, limits, judge))
         if tried.agrees(best.pose) or limits.exceeded() is not None or judge(best.pose) > worth:
             break
         log.info("rows along axis %d are not those of the best pose, tearing off others", number + 1)
     return best, tuple(tried.attempt(best.pose) for tried in torn)
 
 
-def _offer(pairs: Pairs, tried: TearOff, best: Scored, loss: Loss, judge: Judge) -> Scored:
+class Offer(NamedTuple):
+    """How a pose made of rows is refined and compared."""
+
+    loss: Loss
+    limits: Limits
+    judge: Judge
+
+
+def _offer(pairs: Pairs, tried: TearOff, best: Scored, how: Offer) -> Scored:
     """The pose made of the rows, refined, if it saves more than the best over the pairs as given.
 
     Among comparable savings only if it is not more likely chance, which many-to-one matches can be.
     """
     assert tried.pose is not None
-    found = Scored(*climb(pairs, tried.pose.inverse if tried.swapped else tried.pose, loss))
+    own = tried.pose.inverse if tried.swapped else tried.pose
+    found = Scored(*climb(pairs, own, how.loss, limits=how.limits))
     if found.saving <= best.saving:
         return best
     clearly = COMPARABLE * found.saving > best.saving
-    return found if clearly or judge(found.pose) <= judge(best.pose) else best
+    return found if clearly or how.judge(found.pose) <= how.judge(best.pose) else best
 
 
 def _tear_off(given: Pairs, pose: Pose, swapped: bool, number: int, options: Options, limits: Limits) -> TearOff:

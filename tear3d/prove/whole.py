@@ -36,6 +36,6 @@ def prove_pose(pairs: Pairs, start: Scored, options: Options, limits: Limits) ->
             saving_bound=elsewhere,
             lower_bound=stage.total - elsewhere,
             closed=gap <= options.rel_gap,
-            ended_by="gap" if gap <= options.rel_gap else "resolution",
+            ended_by="gap" if gap <= options.rel_gap else "set_aside",
         )
     return Scored(found.solution, certificate.saving), (Attempt((certificate,), agrees=True),)

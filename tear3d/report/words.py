@@ -15,6 +15,7 @@ ENDED_BY = {
     "node_limit": "cell limit",
     "interrupted": "interrupted",
     "resolution": "smallest cell reached",
+    "set_aside": "pairs set aside",
 }
 
 _STOPPED_BY = {
@@ -94,10 +95,7 @@ def certificate_sentence(certificate: Certificate) -> str:
     closed = sum(stage.closed for stage in certificate.stages)
     each = "its one stage" if len(certificate.stages) == 1 else "each of its stages"
     if certificate.closed and not certificate.agrees:
-        return (
-            f"The search covered every possibility in {each}, but what is best there is not part of this pose: "
-            "the proof is not about it."
-        )
+        return "The rows that are best on their own are proven, but they are not rows of this pose: it is not proven."
     if certificate.closed:
         more = "more than what was found" if gap == 0.0 else f"more than {percent(gap)} beyond what was found"
         return f"The search covered every possibility in {each}: none saves {more}.{_others(certificate)}"
@@ -141,6 +139,8 @@ def verdict(result: Result) -> Verdict:
         return Verdict("bad", label, "The best pose cannot be told from chance", text)
     if result.status == "optimal":
         return Verdict("good", label, "Registered, and proven optimal", f"{agree} {proof}")
+    if result.status == "uncertified" and result.certificate.closed and result.certificate.agrees:
+        proof = f"Not proven: {result.message}."
     if result.status == "uncertified":
         return Verdict("warn", label, "Registered, without a proof", f"{agree} {proof}")
     stopped = _STOPPED_BY[result.status]

@@ -51,18 +51,20 @@ CASES = [
 ]
 
 
-def expected(level, proof, ended, done):
+def expected(level, certify, proof, ended, done):
     if level == CHANCE and done:
         return "no_consensus"
     if level == SURE and proof == "agreeing":
         return "optimal"
+    if done and not certify:  # all that was asked for
+        return "uncertified"
     return ended or "uncertified"
 
 
 @pytest.mark.parametrize(("level", "certify", "proof", "ended", "done"), CASES)
 def test_status_and_sentence(level, certify, proof, ended, done):
     status, message = verdict(Evidence(level, 12, certify, CERTIFICATES[proof], ended, done))
-    assert status == expected(level, proof, ended, done)
+    assert status == expected(level, certify, proof, ended, done)
     if status == "optimal":
         assert proof == "agreeing"
         assert ("both rows" in message) == (certify is True)

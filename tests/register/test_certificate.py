@@ -103,6 +103,32 @@ def test_optimal_is_about_the_pose_that_is_returned(seed):
         assert attempt.agrees == (result.certificate.attempt is attempt and result.certificate.agrees)
 
 
+def test_rows_agree_at_every_inlier_and_not_on_average():
+    rng, xi = np.random.default_rng(0), 0.1
+    along, across = np.zeros((40, 3)), np.zeros((50, 3))
+    along[:, 0], across[:, 1] = np.tile([-40.0, 40.0], 20), np.tile([-30.0, 30.0], 25)
+    source = np.concatenate([0.3 * rng.normal(size=(300, 3)), along, across])
+    target = source + 0.1 * xi * rng.uniform(-1.0, 1.0, size=source.shape)
+    lured = np.arange(350, 390)
+    target[lured, 0] += 0.1 * xi * source[lured, 1]
+    target[lured, 2] += np.repeat([-2.0, 2.0], 20)
+    result = tear3d.register(source, target, noise_bound=xi)
+    attempt, pose = result.certificate.attempt, result.transformation
+    axis, row = np.array(attempt.axis), np.array(attempt.rows[0])
+    apart = np.abs(source @ (axis @ pose[:3, :3] - row[:3]) + axis @ pose[:3, 3] - row[3])
+    assert not attempt.agrees or apart[result.inlier_mask].max() <= 2.0 * xi * (1.0 + 1e-9)
+
+
+def test_one_closed_row_is_no_proof():
+    first = make_problem(3000, 0.9, seed=1)
+    for cells in range(200, 700, 50):
+        result = solve(first, node_limit=cells)
+        if result.certificate.stages and all(stage.closed for stage in result.certificate.stages):
+            assert len(result.certificate.stages) == 2 or result.status == "node_limit"
+        if result.status == "node_limit":
+            assert "not those of this pose" not in result.message
+
+
 def test_every_attempt_is_kept_and_told():
     kept = []
     for seed in range(40):

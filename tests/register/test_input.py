@@ -7,6 +7,7 @@ import pytest
 
 import tear3d
 from tear3d.metrics import rotation_error
+from tear3d.report import words
 from tear3d.synthetic import make_problem, random_rotation
 from tests.register import fuzz
 from tests.register.support import is_right, solve
@@ -145,6 +146,29 @@ def test_bad_points_are_named(problem, side, spoil):
     points[side] = spoil(points[side])
     with pytest.raises(tear3d.InputError, match=side):
         tear3d.register(**points, noise_bound=problem.noise_bound)
+
+
+def test_periodic_data_does_not_fool_the_samples():
+    """Two matches a point, the second one right; and zeros in every other row."""
+    given = make_problem(30_000, 0.0, seed=2)
+    source, target = np.repeat(given.source, 2, axis=0), np.repeat(given.target, 2, axis=0)
+    target[0::2] = np.random.default_rng(0).permutation(given.target)
+    assert tear3d.register(source, target, noise_bound=given.noise_bound, certify=False).success
+    source[0::2] = target[0::2] = 0.0
+    assert tear3d.register(source, target, noise_bound=given.noise_bound, certify=False).success
+
+
+@pytest.mark.parametrize("certify", [True, "full"])
+def test_a_heavy_pair_far_away_is_not_forgotten(certify):
+    given = make_problem(100, 0.5, seed=1)
+    weights, target = np.ones(100), given.target.copy()
+    row = int(np.flatnonzero(~given.inlier_mask)[0])
+    weights[row], target[row] = 1000.0, [1e9, 0.0, 0.0]
+    result = tear3d.register(
+        given.source, target, noise_bound=given.noise_bound, weights=weights, rel_gap=0.01, certify=certify
+    )
+    assert result.status == "uncertified"
+    assert "none saves more" not in words.verdict(result).sentence
 
 
 def test_hundreds_of_odd_problems_end_in_a_result_or_an_input_error():

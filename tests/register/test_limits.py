@@ -114,6 +114,14 @@ def test_the_callback_can_stop_the_candidates(hopeless):
     check_fields(result, 20_000)
 
 
+def test_a_false_of_numpy_stops_too(hopeless):
+    assert solve(hopeless, progress=lambda report: np.bool_(False)).status == "interrupted"
+
+
+def test_a_node_limit_is_no_limit_without_a_proof(hard):
+    assert solve(hard, certify=False, node_limit=0).status == "uncertified"
+
+
 class OwnError(Exception):
     pass
 

@@ -101,14 +101,3 @@ def rotation_at(face: int, g: FloatArray) -> FloatArray:
     """The rotation at chart point g of a face."""
     point = (float(g[0]), float(g[1]), float(g[2]))
     return np.array(cell_frame(face, point, point).rotation).reshape(3, 3)
-
-
-def chart_of(rotation: FloatArray) -> tuple[int, FloatArray]:
-    """The face and the chart point of a rotation."""
-    r = np.asarray(rotation, np.float64)
-    trace = float(np.trace(r))
-    face = int(np.argmax([trace, r[0, 0], r[1, 1], r[2, 2]]))
-    if face:
-        r = r * np.where(np.arange(3) == face - 1, 1.0, -1.0)
-    skew = np.array([r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]])
-    return face, skew / (1.0 + np.trace(r))

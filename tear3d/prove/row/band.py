@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.losses import Loss
+from tear3d.problem.objective import inlier_mask
 from tear3d.problem.pairs import Frame, Pairs
 from tear3d.problem.pose import Pose
 
 SAME_POSE = 2.0
-"""A row agrees with a pose when it moves no point of the cloud by more than this many noise bounds."""
+"""A row agrees with a pose when for no pair that agrees with the pose the two differ by more than this many (typical)
+noise bounds."""
 
 
 class Row(NamedTuple):
@@ -24,10 +26,12 @@ class Row(NamedTuple):
     t: float
 
     def agrees(self, pairs: Pairs, pose: Pose) -> bool:
-        """Whether it is a row of the pose, up to the noise bound on the cloud."""
+        """Whether it is a row of the pose: no pair that agrees with the pose is put far from where the pose puts it."""
         turn = self.r - self.axis @ pose.rotation
-        shift = self.t - float(self.axis @ pose.translation) + float(turn @ pairs.x_mean)
-        return float(np.linalg.norm(turn)) * pairs.radius + abs(shift) <= SAME_POSE * pairs.typical_bound
+        shift = self.t - float(self.axis @ pose.translation)
+        inliers = np.flatnonzero(inlier_mask(pairs, pose))
+        apart = np.abs((pairs.x[inliers] if len(inliers) else pairs.x) @ turn + shift)
+        return bool(apart.max() <= SAME_POSE * pairs.typical_bound)
 
     def outside(self, frame: Frame) -> tuple[float, ...]:
         """r and t for the coordinates given."""

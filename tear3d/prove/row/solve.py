@@ -9,6 +9,7 @@ from tear3d.problem.limits import Limits
 from tear3d.problem.losses import TEAR
 from tear3d.problem.options import Options
 from tear3d.prove.certificate import StageCertificate
+from tear3d.prove.domains.circle import orthogonal_basis
 from tear3d.prove.driver import Found, maximise
 from tear3d.prove.row.cells import circle, cube, rectangles
 from tear3d.prove.row.problem import RowProblem
@@ -24,7 +25,8 @@ def solve_row(problem: RowProblem, row: tuple[FloatArray, float], options: Optio
     r, t = problem.moved_in(*row)
     if problem.across is not None:
         r = r - (r @ problem.across) * problem.across
-        r = r / np.linalg.norm(r)
+        length = float(np.linalg.norm(r))
+        r = r / length if length > 0.0 else orthogonal_basis(problem.across)[0]
     if len(problem.source) == 0:
         nothing = StageCertificate(name, 0.0, 0.0, 0.0, 0.0, 0, True, "gap")
         return Found(np.array([*r, t]), nothing)
