@@ -158,17 +158,16 @@ class _Search:
         return max(self.saving, self.closed, *waiting, *self.running)
 
     def push(self, nodes: FloatArray) -> None:
-        for node in nodes:
+        for bound, phase, node in zip((-nodes[:, BOUND]).tolist(), nodes[:, PHASE].tolist(), nodes, strict=True):
             self.age += 1
-            heap = self.open.setdefault(int(node[PHASE]), [])
-            heapq.heappush(heap, (-float(node[BOUND]), self.age, node))
+            heapq.heappush(self.open.setdefault(int(phase), []), (bound, self.age, node))
 
     def pop(self, phase: int, count: int) -> list[FloatArray]:
         """The `count` nodes with the largest bounds; what is below the threshold by now is closed."""
-        heap = self.open[phase]
+        heap, threshold = self.open[phase], self.threshold
         nodes: list[FloatArray] = []
         while heap and len(nodes) < count:
-            if -heap[0][0] <= self.threshold:
+            if -heap[0][0] <= threshold:
                 self.closed = max(self.closed, -heap[0][0])
                 heap.clear()
                 break
