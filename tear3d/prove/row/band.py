@@ -14,8 +14,8 @@ from tear3d.problem.pairs import Frame, Pairs
 from tear3d.problem.pose import Pose
 
 SAME_POSE = 2.0
-"""A row agrees with a pose when for no pair that agrees with the pose the two differ by more than this many (typical)
-noise bounds."""
+"""A row agrees with a pose when the two differ by no more than this many (typical) noise bounds, at the root mean
+square radius of the cloud and for every pair that agrees with the pose."""
 
 
 class Row(NamedTuple):
@@ -26,12 +26,14 @@ class Row(NamedTuple):
     t: float
 
     def agrees(self, pairs: Pairs, pose: Pose) -> bool:
-        """Whether it is a row of the pose: no pair that agrees with the pose is put far from where the pose puts it."""
+        """Whether it is a row of the pose: the two agree on the cloud as a whole and on each pair that is right."""
         turn = self.r - self.axis @ pose.rotation
         shift = self.t - float(self.axis @ pose.translation)
+        limit = SAME_POSE * pairs.typical_bound
+        if float(np.linalg.norm(turn)) * pairs.radius + abs(float(pairs.x_mean @ turn) + shift) > limit:
+            return False
         inliers = np.flatnonzero(inlier_mask(pairs, pose))
-        apart = np.abs((pairs.x[inliers] if len(inliers) else pairs.x) @ turn + shift)
-        return bool(apart.max() <= SAME_POSE * pairs.typical_bound)
+        return bool(np.abs(pairs.x[inliers] @ turn + shift).max(initial=0.0) <= limit)
 
     def outside(self, frame: Frame) -> tuple[float, ...]:
         """r and t for the coordinates given."""
