@@ -149,7 +149,7 @@ def _page(
         pose_choice=sections.pose_choice(poses),
         before=escape(before),
         after=escape(after),
-        poses=sections.pose_section(poses),
+        poses=sections.pose_section(poses, result.certificate),
         residual_chart=charts.residual_chart(counts),
         residual_words=sections.residual_words(result, distances, counts),
         search="".join(search),

@@ -12,7 +12,7 @@ from tear3d.problem.arrays import FloatArray
 from tear3d.report import charts, words
 from tear3d.report.cells import Arcs, SphereCells
 from tear3d.report.residuals import Histogram
-from tear3d.result import Result, StageCertificate
+from tear3d.result import Certificate, Result, StageCertificate
 
 
 def tiles(result: Result, bound: str, truth: FloatArray | None, pose: FloatArray) -> str:
@@ -29,7 +29,7 @@ def tiles(result: Result, bound: str, truth: FloatArray | None, pose: FloatArray
         (
             "Proven gap",
             words.percent(certificate.gap) if certificate.stages else "none",
-            "every stage closed" if certificate.closed else "not closed" if certificate.stages else "no proof",
+            _proof_note(certificate),
         ),
         (
             "By chance",
@@ -57,13 +57,21 @@ def tiles(result: Result, bound: str, truth: FloatArray | None, pose: FloatArray
     )
 
 
+def _proof_note(certificate: Certificate) -> str:
+    if not certificate.stages:
+        return "no proof"
+    if not certificate.agrees:
+        return "of rows that are not those of this pose"
+    return "every stage closed" if certificate.closed else "not closed"
+
+
 def facts(rows: dict[str, Any]) -> str:
     """Rows of a two-column table."""
     cells = {name: f"{v:.12g}" if isinstance(v, float) else str(v) for name, v in rows.items()}
     return "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in cells.items())
 
 
-def pose_section(poses: dict[str, FloatArray]) -> str:
+def pose_section(poses: dict[str, FloatArray], certificate: Certificate) -> str:
     """The matrices, readable and (hidden, for copying) in full precision, and the last one in words."""
     from scipy.spatial.transform import Rotation
 
@@ -82,8 +90,11 @@ def pose_section(poses: dict[str, FloatArray]) -> str:
         found = next(iter(poses.values()))
         angle, shift = rotation_error(found, final), translation_error(found, final)
         rows["refinement moved it by"] = f"{words.number(angle, 3)}° and {words.number(shift, 3)}"
+    captions = dict(_POSE_NAMES)
+    if certificate.agrees:
+        captions["found"] += " The certificate is about this pose."
     blocks = [
-        f"<figure><pre>{_matrix(pose)}</pre><figcaption>{escape(_POSE_NAMES[name])}</figcaption></figure>"
+        f"<figure><pre>{_matrix(pose)}</pre><figcaption>{escape(_POSE_NAMES[name])}{about if name == 'found' else ''}</figcaption></figure>"
         for name, pose in poses.items()
     ]
     full = "\n".join(" ".join(repr(float(v)) for v in row) for row in final)
@@ -95,7 +106,7 @@ def pose_section(poses: dict[str, FloatArray]) -> str:
 
 
 _POSE_NAMES = {
-    "found": "Found by the search; the certificate is about this pose.",
+    "found": "Found by the search.",
     "refined": "Refined on the clouds; this is the one to use, and the one that is copied.",
 }
 
