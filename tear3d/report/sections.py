@@ -94,7 +94,7 @@ def pose_section(poses: dict[str, FloatArray], certificate: Certificate) -> str:
     if certificate.agrees:
         captions["found"] += " The certificate is about this pose."
     blocks = [
-        f"<figure><pre>{_matrix(pose)}</pre><figcaption>{escape(_POSE_NAMES[name])}{about if name == 'found' else ''}</figcaption></figure>"
+        f"<figure><pre>{_matrix(pose)}</pre><figcaption>{escape(captions[name])}</figcaption></figure>"
         for name, pose in poses.items()
     ]
     full = "\n".join(" ".join(repr(float(v)) for v in row) for row in final)
