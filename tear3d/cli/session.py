@@ -35,11 +35,11 @@ def exit_on_errors() -> Iterator[None]:
     """Turn the library's errors into one line on stderr and an exit code."""
     from tear3d.errors import StoppedError, TearError
 
-    code = BAD_INPUT
+    code, label = BAD_INPUT, "error: "
     try:
         yield
     except StoppedError as error:
-        message = f"stopped, nothing was written: {error}"
+        label, message = "stopped: ", f"{error}; nothing was written"
         code = INTERRUPTED if error.ended == "interrupted" else NOT_PROVEN
     except TearError as error:
         message = str(error)
@@ -53,7 +53,7 @@ def exit_on_errors() -> Iterator[None]:
         message, code = "interrupted before there was a result; nothing was written", INTERRUPTED
     else:
         return
-    typer.secho("error: ", err=True, fg="red", bold=True, nl=False)
+    typer.secho(label, err=True, fg="red", bold=True, nl=False)
     typer.echo(" ".join(message.split()), err=True)
     raise typer.Exit(code)
 
