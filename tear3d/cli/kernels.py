@@ -63,7 +63,8 @@ def _search() -> None:
     x, axis = np.random.default_rng(0).normal(size=(100, 3)), np.eye(3)[0]
     problem = RowProblem(x, x, np.array([0.05]), np.ones(1), np.zeros(3), axis, 0.0)
     options = Options.of(rel_gap=0.1, threads=1)
-    solve_row(problem, (axis, 0.0), options, options.limits(), "first row")
+    wrong = np.eye(3)[1]  # from the right row there would be nothing to search
+    solve_row(problem, (wrong, 0.0), options, options.limits(), "first row")
 
 
 def _losses() -> None:
