@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tear3d.judge.ambiguity import Alternative, Ambiguity, FreeMotion
 from tear3d.judge.verdict import Status, could_be_chance
 from tear3d.problem.arrays import FloatArray
 from tear3d.prove.certificate import Attempt, Certificate, StageCertificate
 
-__all__ = ["Attempt", "Certificate", "Result", "StageCertificate", "Status"]
+__all__ = ["Alternative", "Ambiguity", "Attempt", "Certificate", "FreeMotion", "Result", "StageCertificate", "Status"]
 
 PLOTTING = "tear3d.report.plots"
 """The module whose function `plot` draws results."""
@@ -42,9 +43,15 @@ class Result:
     """log10 of the expected number of poses with such a consensus in meaningless data; very negative is good."""
     seconds: dict[str, float]
     settings: dict[str, Any] = field(default_factory=dict, repr=False)
+    alternatives: tuple[Alternative, ...] = field(default=(), repr=False)
+    """Other poses that were found, the one that saves most first."""
+    ambiguity: Ambiguity | None = None
+    """Why another pose may be meant just as well; None when this one stands alone."""
+    covariance: FloatArray = field(default_factory=lambda: np.full((6, 6), np.nan), repr=False)
+    """6×6, of the pose; NaN where it is not known. See `covariance_of` for its order and frame."""
 
     def __post_init__(self) -> None:
-        for array in (self.transformation, self.inlier_mask):
+        for array in (self.transformation, self.inlier_mask, self.covariance):
             array.setflags(write=False)
 
     @property
@@ -72,6 +79,11 @@ class Result:
     def success(self) -> bool:
         """The consensus cannot be chance, however the search ended. Whether it is proven optimal is `status`."""
         return self.status != "no_consensus" and not could_be_chance(self.significance)
+
+    @property
+    def ambiguous(self) -> bool:
+        """Another pose explains the pairs about as well."""
+        return self.ambiguity is not None
 
     @property
     def proven(self) -> bool:
@@ -117,6 +129,9 @@ class Result:
             "success": self.success,
             "message": self.message,
             "significance": self.significance if np.isfinite(self.significance) else None,
+            "alternatives": [other.to_dict() for other in self.alternatives],
+            "ambiguity": None if self.ambiguity is None else self.ambiguity.to_dict(),
+            "covariance": self.covariance.tolist() if np.isfinite(self.covariance).all() else None,
             "certificate": self.certificate.to_dict(),
             "seconds": self.seconds,
             "settings": self.settings,

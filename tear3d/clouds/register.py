@@ -19,6 +19,7 @@ from tear3d.clouds.describe import Description, Descriptor, Keypoints
 from tear3d.clouds.equations import METHODS, Method
 from tear3d.clouds.refine import RefineResult, refine_icp
 from tear3d.clouds.result import CloudResult
+from tear3d.clouds.verdict import CloudEvidence
 from tear3d.errors import InputError
 from tear3d.features.matching import check_match_options, match
 from tear3d.features.steps import Steps
@@ -165,6 +166,9 @@ class _Job:
             voxel_size=float(voxel_size),
             noise_bound=float(noise_bound),
             seconds=steps.seconds,
+            evidence=CloudEvidence(),
+            verdict="confirmed" if result.success else "doubtful",
+            reasons=(),
         )
 
     def _match(self, source: FloatArray, target: FloatArray, voxel_size: float, steps: Steps) -> NDArray[np.int64]:

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.clouds.refine import RefineResult
+from tear3d.clouds.verdict import CloudEvidence, CloudVerdict
+from tear3d.judge.ambiguity import Ambiguity
 from tear3d.problem.arrays import FloatArray
 from tear3d.result import Result
 
@@ -30,6 +32,16 @@ class CloudResult:
     voxel_size: float
     noise_bound: float
     seconds: dict[str, float]
+    evidence: CloudEvidence
+    """What the clouds themselves say about the pose."""
+    verdict: CloudVerdict
+    """Whether the clouds bear the pose out: `confirmed`, `doubtful` or `rejected`."""
+    reasons: tuple[str, ...]
+    """Why, in words."""
+    ambiguity: Ambiguity | None = None
+    """Why another pose may be meant just as well; None when this one stands alone."""
+    covariance: FloatArray = field(default_factory=lambda: np.full((6, 6), np.nan), repr=False)
+    """Of the pose, as that of a result: from the refinement, or from the matches without one."""
 
     def __post_init__(self) -> None:
         for array in (self.transformation, self.pairs, self.source_points, self.target_points):
@@ -37,8 +49,8 @@ class CloudResult:
 
     @property
     def success(self) -> bool:
-        """The consensus cannot be chance."""
-        return self.result.success
+        """The pose is confirmed by the matches and by the clouds."""
+        return self.verdict == "confirmed"
 
     @property
     def source_matches(self) -> FloatArray:
