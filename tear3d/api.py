@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tear3d.find.ascent import climb
-from tear3d.find.search import find_poses
+from tear3d.find.search import Search
 from tear3d.judge.chance import SIGNIFICANT, Chance
+from tear3d.judge.rivals import Contest, contest
 from tear3d.judge.verdict import Evidence, verdict
 from tear3d.problem.arrays import Numbers, Points
 from tear3d.problem.limits import Limits, ProgressCallback, Stop, ctrl_c_cancels
@@ -119,17 +120,20 @@ def solve(pairs: Pairs, options: Options, limits: Limits) -> Result:
     pairs.check_range(options.the_loss)
     chance = Chance(pairs)
     with limits.timed("candidates"):
-        found = find_poses(pairs, options, limits, Chance)[0]
+        search = Search.run(pairs, options, limits, Chance)
+        found = search.candidate(search.ranked()[0])
         best = Scored(*climb(pairs, found.pose, options.the_loss, graduated=False, limits=limits))
+        others = [best.pose, *search.rivals(best.pose)]
     log.info("candidate saves %.6g after %.3f s", best.saving, limits.seconds)
     attempts: tuple[Attempt, ...] = ()
     if options.certify == "full" and limits.exceeded() is None:
         best, attempts = prove_pose(pairs, best, options, limits)
     elif options.certify and limits.exceeded() is None:
         best, attempts = prove_rows(pairs, best, options, limits, chance, SIGNIFICANT)
-    done = found.ended_by in ("hits", "exhausted")
+    ending = Ending(limits.exceeded(), search.done, limits.laps)
     with limits.timed("packaging"):
-        return _package(pairs, best, attempts, options, Ending(limits.exceeded(), done, limits.laps), chance)
+        rivals = contest(chance, best.pose, search.others(best.pose, others), options.the_loss)
+        return _package(pairs, best, attempts, options, ending, rivals)
 
 
 class Ending(NamedTuple):
@@ -141,7 +145,7 @@ class Ending(NamedTuple):
 
 
 def _package(
-    pairs: Pairs, best: Scored, attempts: tuple[Attempt, ...], options: Options, ending: Ending, chance: Chance
+    pairs: Pairs, best: Scored, attempts: tuple[Attempt, ...], options: Options, ending: Ending, compared: Contest
 ) -> Result:
     """Everything about the best pose, in the coordinates and units that were given."""
     frame, loss = pairs.frame, options.the_loss
@@ -149,7 +153,7 @@ def _package(
     mask = inlier_mask(pairs, best.pose)
     inside = residuals(pairs.take(np.flatnonzero(mask)), best.pose)
     known = Evidence(
-        level=chance(best.pose),
+        level=compared.significance,
         num_inliers=len(inside),
         certify=options.certify,
         certificate=Certificate(tuple(attempt.scaled(unit) for attempt in attempts)),
@@ -158,6 +162,7 @@ def _package(
         aside=pairs.num_given - len(pairs),
         # The bound of the whole pose has them in it already.
         aside_may_win=options.certify != "full" and pairs.aside_total(loss) > best.saving,
+        ambiguity=compared.ambiguity(frame),
     )
     status, message = verdict(known)
     return Result(
@@ -171,4 +176,6 @@ def _package(
         significance=known.level,
         seconds=ending.seconds,
         settings=options.to_dict() | {"noise_bound": pairs.given_bound, "pairs": pairs.num_given},
+        alternatives=compared.alternatives(pairs, loss),
+        ambiguity=known.ambiguity,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,6 +36,25 @@ class Member:
     significance: float | None = None
 
 
+class Probes:
+    """Six points of a cloud, by whose images poses are told apart."""
+
+    def __init__(self, pairs: Pairs) -> None:
+        x = pairs.x
+        spread = np.sqrt(np.mean((x - x.mean(axis=0)) ** 2, axis=0))
+        self.points = x.mean(axis=0) + np.concatenate([np.diag(spread), -np.diag(spread)])
+        self.limit = SAME * pairs.typical_bound
+
+    def near(self, pose: Pose, others: Iterable[Pose]) -> bool:
+        """Whether a pose is the same as one of some others."""
+        own = pose.apply(self.points)
+        return any(self.same(other.apply(self.points)[None], own)[0] for other in others)
+
+    def same(self, images: FloatArray, own: FloatArray) -> NDArray[np.bool_]:
+        """Which images are nearly `own`."""
+        return np.asarray(np.max(np.linalg.norm(images - own, axis=2), axis=1) < self.limit)
+
+
 class Pool:
     """Distinct local maxima of the full saving over the given pairs, best first."""
 
@@ -44,11 +63,8 @@ class Pool:
         self.members: list[Member] = []
         self._judge = judge
         self._refined: list[tuple[FloatArray, Member]] = []
-        self.same_limit = SAME * pairs.typical_bound
         self.ceiling = pairs.total(loss)
-        x = pairs.x
-        spread = np.sqrt(np.mean((x - x.mean(axis=0)) ** 2, axis=0))
-        self._probes = x.mean(axis=0) + np.concatenate([np.diag(spread), -np.diag(spread)])
+        self.probes = Probes(pairs)
 
     @property
     def best(self) -> Member | None:
@@ -63,15 +79,15 @@ class Pool:
     def images(self, poses: FloatArray) -> FloatArray:
         """Where each pose (a row of 12 numbers) puts the probe points."""
         rotations = poses[:, :9].reshape(-1, 3, 3)
-        return np.asarray(np.einsum("mij,pj->mpi", rotations, self._probes) + poses[:, None, 9:])
+        return np.asarray(np.einsum("mij,pj->mpi", rotations, self.probes.points) + poses[:, None, 9:])
 
     def near(self, images: FloatArray, member: Member) -> NDArray[np.bool_]:
         """Which of the imaged poses are the same as a member."""
-        return self.same(images, member.pose.apply(self._probes))
+        return self.same(images, member.pose.apply(self.probes.points))
 
     def same(self, images: FloatArray, own: FloatArray) -> NDArray[np.bool_]:
         """Which images are nearly `own`."""
-        return np.asarray(np.max(np.linalg.norm(images - own, axis=2), axis=1) < self.same_limit)
+        return self.probes.same(images, own)
 
     def offer(self, pose: FloatArray) -> Member:
         """Refine a pose (12 numbers) unless one like it was; return the member it led to (kept or not)."""

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.find.ascent import climb
-from tear3d.find.pool import Judge, Member, Pool
+from tear3d.find.pool import SAME, Judge, Member, Pool
 from tear3d.find.procrustes import procrustes
-from tear3d.find.rounds import Explorer, Hits, plan
+from tear3d.find.rounds import Explorer, Hits, Round, plan
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.crew import Crew
 from tear3d.problem.limits import Limits
-from tear3d.problem.losses import Loss
-from tear3d.problem.objective import saving_and_count
+from tear3d.problem.objective import inlier_mask, saving_and_count
 from tear3d.problem.options import Options
 from tear3d.problem.pairs import Frame, Pairs, take
 from tear3d.problem.pose import Pose
@@ -34,6 +33,11 @@ ENOUGH_INLIERS = 8
 """... what it saves, in caps, on a sample of the size they came from, ..."""
 BEYOND_DOUBT = -5.0
 """... and its log10 NFA. Free choices: what is found is judged and proven by others."""
+ENOUGH_RIVALS = 8
+"""Poses besides the best with which it is compared."""
+RIVAL_PAIRS, RIVAL_PIVOTS, RIVAL_REACHES = 1024, 256, (6.0, 12.0, np.inf)
+"""The short search for more of them; its cost is a few hundredths of a second at any size."""
+FEWEST_PAIRS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,33 +82,101 @@ def find_poses(
         What "best" means among poses that save at least 60 % of the most: what the judge says, which many-to-one
         matches cannot inflate, or the saving alone.
     """
-    useful = pairs.w if np.all(pairs.xi > 0.0) else np.where(pairs.xi > 0.0, pairs.w, 0.0)
-    order = _random_order(len(pairs), useful, min(len(pairs), LARGEST_SAMPLE), options.seed)
-    sample = _sample(pairs, order)
-    pool = Pool(sample, options.the_loss, judge(sample), limits)
-    tried, ended_by = _explore(pool, options.threads)
-    if pool.best is None or pool.best.count < 0.5 * len(sample):
-        pool.offer(procrustes(sample.x, sample.y, np.broadcast_to(sample.w, len(sample))).row)
-    members = _ranked(pool, rank)[:top]
-    found = []
-    for member in map(pool.polish, members):
-        pose = sample.frame.outside(member.pose)
-        if len(sample) < len(pairs):
-            pose, level = _on_all(pairs, pose, options.the_loss, limits, judge)
-        else:
-            level = pool.significance(member)
-        saving, count = saving_and_count(pairs, pose, options.the_loss)
-        found.append(Candidate(pose, saving, count, level, tried, ended_by))
+    search = Search.run(pairs, options, limits, judge)
+    found = [search.candidate(member) for member in search.ranked(rank)[:top]]
     if rank == "saving":
         found.sort(key=lambda candidate: -candidate.saving)
     return found
 
 
-def _on_all(
-    pairs: Pairs, pose: Pose, loss: Loss, limits: Limits, judge: Callable[[Pairs], Judge]
-) -> tuple[Pose, float]:
-    pose, _ = climb(pairs, pose, loss, graduated=False, limits=limits)
-    return pose, judge(pairs)(pose)
+@dataclass(frozen=True, eq=False)
+class Search:
+    """A search that has come to its end: the pool of its poses over a sample of the pairs."""
+
+    pairs: Pairs
+    pool: Pool
+    options: Options
+    judge: Callable[[Pairs], Judge]
+    tried: int
+    ended_by: str
+
+    @classmethod
+    def run(cls, pairs: Pairs, options: Options, limits: Limits, judge: Callable[[Pairs], Judge]) -> Search:
+        sample = draw_sample(pairs, options.seed)
+        pool = Pool(sample, options.the_loss, judge(sample), limits)
+        tried, ended_by = _explore(pool, options.threads)
+        if pool.best is None or pool.best.count < 0.5 * len(sample):
+            pool.offer(procrustes(sample.x, sample.y, np.broadcast_to(sample.w, len(sample))).row)
+        return cls(pairs, pool, options, judge, tried, ended_by)
+
+    @property
+    def done(self) -> bool:
+        """Whether it came to its end by itself."""
+        return self.ended_by in ("hits", "exhausted")
+
+    def ranked(self, rank: str = "significance") -> list[Member]:
+        """The poses of the pool, best first."""
+        members = self.pool.members
+        if rank != "significance":
+            return list(members)
+        close = [m for m in members if m.saving >= COMPARABLE * members[0].saving]
+        close.sort(key=self.pool.significance)
+        return close + members[len(close) :]
+
+    def candidate(self, member: Member) -> Candidate:
+        """A pose of the pool, refined once more, on all pairs."""
+        member = self.pool.polish(member)
+        sample, loss = self.pool.pairs, self.options.the_loss
+        pose = sample.frame.outside(member.pose)
+        if len(sample) < len(self.pairs):
+            pose, _ = climb(self.pairs, pose, loss, graduated=False, limits=self.pool.limits)
+            level = self.judge(self.pairs)(pose)
+        else:
+            level = self.pool.significance(member)
+        saving, count = saving_and_count(self.pairs, pose, loss)
+        return Candidate(pose, saving, count, level, self.tried, self.ended_by)
+
+    def rivals(self, best: Pose) -> list[Pose]:
+        """Other poses than `best`, those that save most first.
+
+        From the pool, and when it holds few, because the search could stop early, from a short search among the pairs
+        that `best` does not explain.
+        """
+        frame = self.pool.pairs.frame
+        poses = [member.pose for member in self.pool.members]
+        if len(poses) <= ENOUGH_RIVALS and not self.pool.limits.over():
+            poses += self._search_rest(frame.inside(best))
+        return self.others(best, [frame.outside(pose) for pose in poses])
+
+    def others(self, best: Pose, poses: list[Pose]) -> list[Pose]:
+        """Those of some poses that are neither `best` nor the same as one before, the one that saves most first."""
+        sample = self.pool.pairs
+        taken = [sample.frame.inside(best)]
+        for pose in map(sample.frame.inside, poses):
+            if not self.pool.probes.near(pose, taken):
+                taken.append(pose)
+        taken[1:] = sorted(taken[1:], key=lambda pose: -saving_and_count(sample, pose, self.pool.loss)[0])
+        return [sample.frame.outside(pose) for pose in taken[1 : 2 * ENOUGH_RIVALS + 1]]
+
+    def _search_rest(self, best: Pose) -> list[Pose]:
+        sample, limits = self.pool.pairs, self.pool.limits
+        rest = sample.take(np.flatnonzero(~inlier_mask(sample, best, SAME)))
+        if len(rest) < FEWEST_PAIRS:
+            return []
+        pool = Pool(rest, self.pool.loss, self.judge(rest), limits)
+        pairs = min(len(rest), RIVAL_PAIRS)
+        with Crew[None](self.options.threads, limits) as crew:
+            explorer = Explorer(pool, crew, lambda hits, pairs: False)
+            for reach in RIVAL_REACHES:
+                if explorer.run(Round(pairs, min(pairs, RIVAL_PIVOTS), reach)):
+                    break
+        return [member.pose for member in pool.members]
+
+
+def draw_sample(pairs: Pairs, seed: int) -> Pairs:
+    """The pairs a search looks at, in random order and in a frame of their own."""
+    useful = pairs.w if np.all(pairs.xi > 0.0) else np.where(pairs.xi > 0.0, pairs.w, 0.0)
+    return _sample(pairs, _random_order(len(pairs), useful, min(len(pairs), LARGEST_SAMPLE), seed))
 
 
 def _random_order(n: int, weights: FloatArray, size: int, seed: int) -> NDArray[np.int64]:
@@ -169,12 +241,3 @@ def _settled(pool: Pool, hits: Hits, pairs: int) -> bool:
     if hits.count >= 0.5 * share * hits.tried and not rival:
         return pool.significance(best) <= BEYOND_DOUBT
     return hits.count >= 3 * ENOUGH_HITS and pool.significance(best) <= 4 * BEYOND_DOUBT
-
-
-def _ranked(pool: Pool, rank: str) -> list[Member]:
-    members = pool.members
-    if rank != "significance":
-        return members
-    close = [m for m in members if m.saving >= COMPARABLE * members[0].saving]
-    close.sort(key=pool.significance)
-    return close + members[len(close) :]

@@ -25,6 +25,7 @@ from functools import cached_property
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray, spread_rows
 from tear3d.problem.objective import inlier_mask
@@ -38,8 +39,12 @@ LENGTHS = 5_000
 """Re-pairings drawn to measure p₀ and p_c; free choices, their noise is small against the exponents."""
 LARGEST = 32_768
 """More pairs than this are thinned evenly before they are judged."""
-VOXEL = 0.5
+VOXEL = 1.0
 """Edge of the voxels that count as one witness, in noise bounds."""
+APART = 3.0
+"""Pairs within so many noise bounds of a pose are explained by it."""
+
+BoolArray = NDArray[np.bool_]
 
 
 class Chance:
@@ -50,21 +55,41 @@ class Chance:
         self.seed = seed
 
     @cached_property
-    def log10_tests(self) -> float:
-        """log10 of how many poses a search can try."""
-        return log10_triples(len(self.pairs), length_chance(self.pairs, seed=self.seed))
+    def _length_chance(self) -> float:
+        return length_chance(self.pairs, seed=self.seed)
 
-    def __call__(self, pose: Pose) -> float:
-        pairs = self.pairs
-        mask = inlier_mask(pairs, pose)
-        count = int(np.count_nonzero(mask))
-        if count <= 3:
+    @cached_property
+    def _voxels(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The voxel of every source and of every target point."""
+        size = VOXEL * self.pairs.typical_bound
+        return voxel_numbers(self.pairs.x, size), voxel_numbers(self.pairs.y, size)
+
+    @cached_property
+    def log10_tests(self) -> float:
+        """log10 of how many poses a search can try: those through three witnesses."""
+        return max(log10_triples(int(numbers.max()) + 1, self._length_chance) for numbers in self._voxels)
+
+    def __call__(self, pose: Pose, unexplained_by: Pose | None = None) -> float:
+        """The level of a pose, among all pairs or among those that another pose leaves unexplained."""
+        mask = inlier_mask(self.pairs, pose)
+        rows = None
+        if unexplained_by is not None:
+            rows = ~inlier_mask(self.pairs, unexplained_by, APART)
+            mask &= rows
+        if np.count_nonzero(mask) <= 3:
             return self.log10_tests
-        p0 = chance_agreement(pairs, pose, seed=self.seed)
-        size = VOXEL * pairs.typical_bound
-        witnesses = min(_voxels(pairs.x[mask], size), _voxels(pairs.y[mask], size))
-        independent = max(witnesses, round(len(pairs) * witnesses / count))
-        return log10_nfa(witnesses, independent, p0, self.log10_tests)
+        p0 = chance_agreement(self.pairs, pose, seed=self.seed)
+        return max(self._side(numbers, mask, rows, p0) for numbers in self._voxels)
+
+    def _side(self, numbers: NDArray[np.int64], mask: BoolArray, rows: BoolArray | None, p0: float) -> float:
+        """The level by the witnesses of one cloud."""
+        held = np.bincount(numbers if rows is None else numbers[rows])
+        held = held[held > 0]
+        hit = len(np.unique(numbers[mask]))
+        # A sum of unequal chances has no heavier tail than the binomial of their mean (Hoeffding 1956).
+        p = float(np.mean(-np.expm1(held * math.log1p(-min(p0, 1.0 - 1e-12)))))
+        tests = log10_triples(len(held), self._length_chance)
+        return max(tests, 0.0) + (log10_binomial_tail(hit - 3, max(len(held) - 3, 1), p) if hit > 3 else 0.0)
 
 
 def log10_binomial_tail(k: int, n: int, p: float) -> float:
@@ -166,10 +191,10 @@ def chance_agreement(pairs: Pairs, pose: Pose, *, seed: int = 0, repairings: int
     return float(min(1.0, max(near / draws, wide / (27.0 * draws), share, 0.5 / draws)))
 
 
-def _voxels(points: FloatArray, size: float) -> int:
-    """How many voxels of a grid hold a point (at most 2²¹ along an axis)."""
+def voxel_numbers(points: FloatArray, size: float) -> NDArray[np.int64]:
+    """The number, from 0 on, of the occupied voxel that holds each point (at most 2²¹ along an axis)."""
     corner = points.min(axis=0)
     size = max(size, float(np.max(points - corner)) / 2_097_151, 1e-300)
     cells = np.floor((points - corner) / size).astype(np.int64)
     key = (cells[:, 0] * 2_097_152 + cells[:, 1]) * 2_097_152 + cells[:, 2]
-    return len(np.unique(key))
+    return np.unique(key, return_inverse=True)[1].ravel()

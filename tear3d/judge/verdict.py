@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from tear3d.judge.ambiguity import Ambiguity
 from tear3d.judge.chance import SIGNIFICANT
 from tear3d.problem.limits import Stop
 from tear3d.prove.certificate import Certificate
@@ -33,7 +34,7 @@ class Evidence(NamedTuple):
     """What is known at the end of a call."""
 
     level: float
-    """log10 of the expected number of poses with such a consensus in meaningless data."""
+    """The significance: log10 of the chance that meaningless data show a pose that stands out like this one."""
     num_inliers: int
     certify: bool | str
     certificate: Certificate
@@ -45,6 +46,7 @@ class Evidence(NamedTuple):
     """Pairs set aside: they save nothing with any pose that a pair of the rest agrees with."""
     aside_may_win: bool = False
     """Whether they could save more among themselves than this pose does."""
+    ambiguity: Ambiguity | None = None
 
 
 def could_be_chance(level: float) -> bool:
@@ -53,9 +55,18 @@ def could_be_chance(level: float) -> bool:
 
 
 def verdict(known: Evidence) -> tuple[Status, str]:
-    """The status of a result and the sentence that goes with it."""
+    """The status of a result and the sentences that go with it."""
+    status, message = _verdict(known)
+    if known.ambiguity is not None:
+        message = f"ambiguous: {known.ambiguity.sentence}; {message}"
+    return status, message
+
+
+def _verdict(known: Evidence) -> tuple[Status, str]:
     chance = could_be_chance(known.level)
-    doubt = f"a consensus of {known.num_inliers} pairs is not distinguishable from chance (log10 NFA {known.level:.1f})"
+    doubt = (
+        f"a consensus of {known.num_inliers} pairs is not distinguishable from chance (significance {known.level:.1f})"
+    )
     if chance and known.candidates_done:
         return "no_consensus", doubt
     certificate = known.certificate

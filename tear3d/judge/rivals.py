@@ -1,0 +1,147 @@
+"""The other poses of a problem: what they make of the best one's significance, and whether one of them may be meant."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from tear3d.judge.ambiguity import Alternative, Ambiguity
+from tear3d.judge.chance import SIGNIFICANT, Chance
+from tear3d.judge.standing import standing
+from tear3d.problem.arrays import FloatArray, spread_rows
+from tear3d.problem.losses import Loss
+from tear3d.problem.objective import inlier_mask, saving_and_count
+from tear3d.problem.pairs import Frame, Pairs
+from tear3d.problem.pose import Pose
+
+CLOSE = 0.8
+"""A rival that saves, and surprises, at least this share of what the best pose does may be meant just as well."""
+ONTO_ITSELF = 0.5
+"""Share of the points, beyond what any place would give, that a symmetry leaves on the cloud."""
+ALTERNATIVES = 8
+"""Rivals that are shown."""
+SUPPORT = 500
+CLOUD = 5000
+"""Points with which symmetries are tested, and points they may land on."""
+
+
+class Rival(NamedTuple):
+    """Another pose, over the same pairs as the best."""
+
+    pose: Pose
+    saving: float
+    num_inliers: int
+    level: float
+    """As if there were no other poses."""
+    related: bool
+    """It comes from the best pose by a motion that leaves both clouds as they are."""
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """The best pose among its rivals."""
+
+    rivals: list[Rival]
+    """The one that saves most first."""
+    significance: float
+    meant: list[Rival]
+    """Rivals that may be meant just as well."""
+    best: Pose
+    level: float
+    saving: float
+    log10_tests: float
+
+    def alternatives(self, pairs: Pairs, loss: Loss) -> tuple[Alternative, ...]:
+        """The rivals over all pairs, in the coordinates and units that were given."""
+        unit, found = pairs.frame.saving_unit(loss), []
+        for rival in self.rivals[:ALTERNATIVES]:
+            saving, count = saving_and_count(pairs, rival.pose, loss)
+            pose = pairs.frame.outside(rival.pose).matrix
+            found.append(Alternative(pose, unit * saving, count, self.significance_of(rival)))
+        return tuple(sorted(found, key=lambda other: -other.saving))
+
+    def ambiguity(self, frame: Frame) -> Ambiguity | None:
+        """Why another pose may be meant just as well; None when none is."""
+        if not self.meant:
+            return None
+        share = 100.0 * max(rival.saving for rival in self.meant) / self.saving
+        many = f"{len(self.meant)} other poses explain" if len(self.meant) > 1 else "another pose explains"
+        best = "the best of them" if len(self.meant) > 1 else "it"
+        return Ambiguity(f"{many} the pairs about as well ({best} saves {share:.0f} % of what this one does)")
+
+    def significance_of(self, rival: Rival) -> float:
+        """That of a rival among all the others."""
+        others = [other.level for other in self.rivals if other is not rival and not other.related]
+        return standing(rival.level, others if rival.related else [self.level, *others], self.log10_tests)
+
+
+def contest(chance: Chance, best: Pose, others: list[Pose], loss: Loss) -> Contest:
+    """Compare a pose with others over the pairs by which chance is judged."""
+    pairs = chance.pairs
+    saving, count = saving_and_count(pairs, best, loss)
+    symmetry = _Symmetry(chance, best)
+    rivals = []
+    for pose in others:
+        worth, number = saving_and_count(pairs, pose, loss)
+        alike = worth >= 0.5 * CLOSE * saving and symmetry.relates(pose)
+        rivals.append(Rival(pose, worth, number, chance(pose), alike))
+    level, tests = chance(best), chance.log10_tests
+    significance = standing(level, [rival.level for rival in rivals if not rival.related], tests)
+    found = Contest(rivals, significance, [], best, level, saving, tests)
+    if significance > SIGNIFICANT:
+        return found
+    return replace(found, meant=[rival for rival in rivals if _close(found, count, rival)])
+
+
+def _close(found: Contest, count: int, rival: Rival) -> bool:
+    """Whether a rival may be meant just as well."""
+    similar = rival.saving >= CLOSE * found.saving
+    if rival.related:
+        return similar or count - rival.num_inliers <= 2.0 * math.sqrt(count + rival.num_inliers)
+    surprising = found.log10_tests - rival.level >= CLOSE * (found.log10_tests - found.level)
+    return similar and surprising and found.significance_of(rival) <= SIGNIFICANT
+
+
+class _Symmetry:
+    """Tells whether a motion leaves both clouds as they are, where the best pose is supported."""
+
+    def __init__(self, chance: Chance, best: Pose) -> None:
+        pairs = chance.pairs
+        mask = np.flatnonzero(inlier_mask(pairs, best))
+        mask = mask[spread_rows(len(mask), SUPPORT)] if len(mask) > SUPPORT else mask
+        self.best = best
+        self.source = _Cloud(pairs.x, pairs.x[mask], pairs.typical_bound)
+        self.target = _Cloud(pairs.y, pairs.y[mask], pairs.typical_bound)
+
+    def relates(self, other: Pose) -> bool:
+        back = self.best.inverse
+        return self.source.kept(back.after(other)) >= ONTO_ITSELF and self.target.kept(other.after(back)) >= ONTO_ITSELF
+
+
+class _Cloud:
+    def __init__(self, points: FloatArray, support: FloatArray, bound: float) -> None:
+        points = points[spread_rows(len(points), CLOUD)] if len(points) > CLOUD else points
+        self.tree, self.support = cKDTree(points), support
+        self.reach = bound
+        if len(support) < 2:
+            self.anywhere = 1.0
+            return
+        nearest = np.asarray(self.tree.query(support, k=[min(3, len(points))])[0])
+        spacing = float(np.median(nearest))
+        self.reach = max(bound, 1.5 * spacing)
+        low, high = support.min(axis=0), support.max(axis=0)
+        places = np.random.default_rng(0).uniform(low, high, (SUPPORT, 3))
+        self.anywhere = self._share(places)
+
+    def kept(self, motion: Pose) -> float:
+        """The share of the support that lands on the cloud, beyond that of points anywhere in its box."""
+        if self.anywhere > 0.9:
+            return 0.0
+        return (self._share(motion.apply(self.support)) - self.anywhere) / (1.0 - self.anywhere)
+
+    def _share(self, places: FloatArray) -> float:
+        return float(np.mean(np.isfinite(self.tree.query(places, distance_upper_bound=self.reach)[0])))
