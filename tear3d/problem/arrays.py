@@ -67,6 +67,14 @@ def check_finite(points: FloatArray, name: str) -> None:
         _complain(points, name)
 
 
+def finite_rows(points: FloatArray) -> NDArray[np.bool_]:
+    """Which points have no NaN or infinite coordinate."""
+    if len(points) and np.isfinite(points.min()) and np.isfinite(points.max()):
+        return np.ones(len(points), bool)
+    x, y, z = np.isfinite(points).T
+    return np.asarray(x & y & z)
+
+
 def stored_as(obj: Points) -> str:
     """The type of number that an array or a cloud holds; empty for lists and the like."""
     raw = _unwrapped(obj)
@@ -83,7 +91,7 @@ def spread_rows(n: int, size: int) -> slice | NDArray[np.int64]:
 
 
 def _complain(points: FloatArray, name: str) -> NoReturn:
-    bad = ~np.isfinite(points).all(axis=1)
+    bad = ~finite_rows(points)
     if bad.any():
         raise InputError(
             f"{name} has {int(np.count_nonzero(bad))} of {len(points)} points with NaN or infinite coordinates "

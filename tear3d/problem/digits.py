@@ -47,9 +47,10 @@ def check_lost_digits(points: FloatArray, stored_as: str, name: str, length: flo
         varied = np.ptp(points, axis=0) > 0.0
         lost = bool(whole and varied.any() and odd[:, varied].mean(axis=0).min() >= USED)
     if lost:
+        known = "are" if kind == stored_as else "were once"
         raise InputError(
-            f"the coordinates of {name} reach {reach:.2g} and {'are' if kind == stored_as else 'were once'} {kind}, which "
-            f"resolves {step:.2g} there: more than a tenth of the {what} {length:g}. "
+            f"the coordinates of {name} reach {reach:.2g} and {known} {kind}, which resolves {step:.2g} there: "
+            f"more than a tenth of the {what} {length:g}. "
             f"Subtract an offset before converting to {kind}, or keep float64"
         )
 

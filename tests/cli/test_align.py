@@ -9,6 +9,7 @@ import pytest
 import tear3d
 from tear3d.cli import session
 from tear3d.clouds import CloudResult
+from tear3d.clouds.verdict import CloudEvidence
 from tear3d.io.pairs import read_pairs
 from tear3d.io.poses import read_pose
 from tear3d.refine import RefineResult
@@ -58,6 +59,9 @@ class FakeAligner:
             voxel_size=0.1,
             noise_bound=0.15,
             seconds={"downsample": 0.1, "register": 0.4},
+            evidence=CloudEvidence(),
+            verdict="confirmed" if result.success else "doubtful",
+            reasons=(),
         )
 
 

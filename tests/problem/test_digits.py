@@ -75,7 +75,7 @@ def test_of_bounds_per_pair_the_median_counts():
         Pairs.of(FAR.astype(np.float32), FAR, bounds)
 
 
-@pytest.mark.parametrize("offset", [UTM, UTM + [0.0, 3.1e6, 0.0], 10.0 * UTM])
+@pytest.mark.parametrize("offset", [UTM, UTM + np.array([0.0, 3.1e6, 0.0]), 10.0 * UTM])
 @pytest.mark.parametrize("step", [1.0, 0.5, 0.25, 1e-3, 0.01])
 def test_grids_in_float64_are_taken(offset, step):
     """Whole, half and quarter metres are float32 numbers, too; the easting shows that nothing was cut off."""
