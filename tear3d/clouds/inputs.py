@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -74,6 +76,15 @@ class Inputs:
         if self.units and left < FEWEST_LEFT:
             raise InputError(f"only {left} points of {name} are left at the voxel size {voxel_size:g}: {self.units}")
 
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """An InputError of the block is about the matches, and the units may be why."""
+        try:
+            yield
+        except InputError as error:
+            more = f"; {self.units}" if self.units else ""
+            raise InputError(f"no pose can be found from the matches of the clouds: {error}{more}") from error
+
 
 def span_of(points: FloatArray) -> float:
     """How large a cloud is: twice the distance from its middle within which nine in ten of its points lie."""
@@ -104,10 +115,10 @@ def _unlike(source: float, target: float) -> str:
     unit = next((words for factor, words in UNITS.items() if abs(ratio / factor - 1.0) < _tolerance(factor)), "")
     if ratio < UNLIKE and not unit:
         return ""
-    question = f"is one in {unit}?" if unit else "have they the same unit?"
-    units = f"source spans {source:.3g} and target {target:.3g}, {ratio:.3g} times as much: {question}"
-    if target < source:
-        units = f"target spans {target:.3g} and source {source:.3g}, {ratio:.3g} times as much: {question}"
+    (small, less), (large, more) = sorted(((source, "source"), (target, "target")))
+    units = f"{less} spans {_short(small)} and {more} {_short(large)}, {_short(ratio)} times as much: " + (
+        f"is one in {unit}?" if unit else "have they the same unit?"
+    )
     if ratio < HOPELESS:
         return units
     raise InputError(f"{units} Bring both to one unit, or cut the larger one down to where the other may lie")
@@ -118,3 +129,8 @@ def _tolerance(factor: float) -> float:
     if factor < UNLIKE:
         return 0.01
     return 0.08 if factor < HOPELESS else 0.3
+
+
+def _short(value: float) -> str:
+    """Three digits, written out up to a million."""
+    return f"{float(f'{value:.3g}'):g}"

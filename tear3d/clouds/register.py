@@ -158,7 +158,8 @@ class _Job:
                 f"source and target: only {len(pairs)} matches between {len(source)} and {len(target)} points, at "
                 f"least 3 are needed: {advice}"
             )
-        with steps("register"), _less_time(self.limits, 1.0 if self.refine is None else _SEARCH_SHARE):
+        share = 1.0 if self.refine is None else _SEARCH_SHARE
+        with steps("register"), _less_time(self.limits, share), self.inputs.explained():
             result = _register_matches(source[pairs[:, 0]], target[pairs[:, 1]], noise_bound, self.options, self.limits)
         refinement = self._refine(result, voxel_size, noise_bound, steps)
         return CloudResult(
