@@ -175,6 +175,7 @@ def _package(
         certificate=known.certificate,
         significance=known.level,
         seconds=ending.seconds,
+        centre=frame.source + frame.unit * pairs.x_mean,
         settings=options.to_dict() | {"noise_bound": pairs.given_bound, "pairs": pairs.num_given},
         alternatives=compared.alternatives(pairs, loss),
         ambiguity=known.ambiguity,

@@ -49,9 +49,11 @@ class Result:
     """Why another pose may be meant just as well; None when this one stands alone."""
     covariance: FloatArray = field(default_factory=lambda: np.full((6, 6), np.nan), repr=False)
     """6×6, of the pose; NaN where it is not known. See `covariance_of` for its order and frame."""
+    centre: FloatArray = field(default_factory=lambda: np.full(3, np.nan), repr=False)
+    """Mean of the source points, without the pairs set aside; NaN where it is not known."""
 
     def __post_init__(self) -> None:
-        for array in (self.transformation, self.inlier_mask, self.covariance):
+        for array in (self.transformation, self.inlier_mask, self.covariance, self.centre):
             array.setflags(write=False)
 
     @property
@@ -61,6 +63,11 @@ class Result:
     @property
     def translation(self) -> FloatArray:
         return self.transformation[:3, 3]
+
+    @property
+    def centre_shift(self) -> FloatArray:
+        """How far `centre` moves. Far from the origin the translation says little: it is what the origin moves by."""
+        return shift_of(self.centre, self.transformation)
 
     @property
     def num_pairs(self) -> int:
@@ -131,8 +138,21 @@ class Result:
             "significance": self.significance if np.isfinite(self.significance) else None,
             "alternatives": [other.to_dict() for other in self.alternatives],
             "ambiguity": None if self.ambiguity is None else self.ambiguity.to_dict(),
+            "centre": plain(self.centre),
+            "centre_shift": plain(self.centre_shift),
             "covariance": self.covariance.tolist() if np.isfinite(self.covariance).all() else None,
             "certificate": self.certificate.to_dict(),
             "seconds": self.seconds,
             "settings": self.settings,
         }
+
+
+def shift_of(point: FloatArray, transformation: FloatArray) -> FloatArray:
+    """How far a pose moves a point."""
+    # (R − 1) p + t: the difference is taken before a large p can cost digits.
+    return np.asarray((transformation[:3, :3] - np.eye(3)) @ point + transformation[:3, 3])
+
+
+def plain(vector: FloatArray) -> list[float] | None:
+    """Ready for JSON: None where it is not known."""
+    return [float(v) for v in vector] if np.isfinite(vector).all() else None

@@ -93,7 +93,7 @@ def align(
         clouds: list[Any] = []
         for path in (source, target):
             with session.step(f"read {path.name}"):
-                clouds.append(tear3d.read_cloud(path, max_bytes=max_bytes))
+                clouds.append(tear3d.read_cloud(path, max_bytes=max_bytes, keep_invalid=True))
         with session.step("fingerprint"):
             inputs = outputs.describe([source, target])
         compile_when_cold(session)
@@ -114,7 +114,10 @@ def align(
             progress=session.bar,
         )
         from tear3d.cli.folder import Run
+        from tear3d.problem.arrays import finite_rows
 
+        if any(found.dropped):
+            clouds = [cloud[finite_rows(cloud)] for cloud in clouds]
         run = Run(
             found.result,
             found.source_matches,

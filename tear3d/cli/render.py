@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _COLOURS = {"good": "green", "warn": "yellow", "bad": "red"}
 _MAX_WIDTH = 96
 _PICTURE = (35, 10)
+_FAR = 10.0
+"""A translation so many times longer than the way of the centre needs an explanation."""
 
 
 def print_result(
@@ -91,6 +93,9 @@ def _figures(run: Run, truth: Truth | Problem | None, found: CloudResult | None)
     table.add_row("pose", Text(_matrix(run.transformation), no_wrap=True))
     refined = ", refined on the clouds" if run.refined is not None else ""
     table.add_row("", Text(f"target = pose · source{refined}", style="dim"))
+    shift = (found or result).centre_shift
+    if np.linalg.norm(run.transformation[:3, 3]) > _FAR * np.linalg.norm(shift):
+        table.add_row("centre moves by", "  ".join(words.number(float(v)) for v in shift))
     if truth is not None:
         table.add_row("against the truth", _against(truth, run))
     if result.status == "uncertified":
@@ -144,6 +149,8 @@ def _clouds(run: Run, found: CloudResult) -> Iterator[tuple[str, str]]:
         f"{words.count(len(run.source_cloud))} and {words.count(len(run.target_cloud))} points, thinned to "
         f"{words.count(len(found.source_points))} and {words.count(len(found.target_points))}",
     )
+    for note in found.notes:
+        yield "note", note
     yield "voxel size", f"{found.voxel_size:g}, noise bound {found.noise_bound:g}"
     refinement = found.refinement
     if refinement is None:

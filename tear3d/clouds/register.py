@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tear3d.api import solve
 from tear3d.clouds.describe import Description, Descriptor, Keypoints
 from tear3d.clouds.equations import METHODS, Method
+from tear3d.clouds.inputs import Inputs
 from tear3d.clouds.refine import RefineResult, refine_icp
 from tear3d.clouds.result import CloudResult
 from tear3d.clouds.verdict import CloudEvidence
@@ -24,7 +25,7 @@ from tear3d.errors import InputError
 from tear3d.features.matching import check_match_options, match
 from tear3d.features.steps import Steps
 from tear3d.features.voxel import check_voxel_size, choose_voxel_size, voxel_downsample
-from tear3d.problem.arrays import FloatArray, Points, as_points
+from tear3d.problem.arrays import FloatArray, Points
 from tear3d.problem.limits import Limits, ProgressCallback, ctrl_c_cancels
 from tear3d.problem.options import Options, as_number
 from tear3d.problem.pairs import Pairs
@@ -65,6 +66,7 @@ def register_clouds(
     Parameters
     ----------
     source, target : (N, 3) and (M, 3) arrays or Open3D point clouds
+        Points with NaN or infinite coordinates are dropped, counted in `CloudResult.dropped`, with a logged warning.
     voxel_size : float, optional
         Both clouds are downsampled to it; chosen from the data by default (about 10 000 points each).
     noise_bound : float, optional
@@ -96,7 +98,8 @@ def register_clouds(
     Raises
     ------
     InputError
-        When the clouds or options cannot be used, or have fewer than 3 matches.
+        When the clouds or options cannot be used, or have fewer than 3 matches; when one cloud spans 100 times as much
+        as the other; when float32 has cost the coordinates digits that the voxel size needs.
     StoppedError
         When the call was stopped before there were matches to find a pose from.
     """
@@ -113,7 +116,7 @@ def register_clouds(
     if refine is not None and refine not in METHODS:
         raise InputError(f"refine is {refine!r}: expected 'gicp', 'icp', 'plane' or None")
     job = _Job(
-        clouds=(_cloud(source, "source"), _cloud(target, "target")),
+        inputs=Inputs.of(source, target),
         description=Description(descriptor, keypoints, threads),
         matcher=partial(match, ratio=ratio, top_k=top_k, mutual=mutual, threads=threads),
         refine=refine,
@@ -129,7 +132,7 @@ def register_clouds(
 class _Job:
     """One checked call."""
 
-    clouds: tuple[FloatArray, FloatArray]
+    inputs: Inputs
     description: Description
     matcher: Matcher
     refine: Method | None
@@ -142,18 +145,21 @@ class _Job:
         with steps("downsample") as tick:
             tick(0.0)
             if voxel_size is None:
-                voxel_size = choose_voxel_size(*self.clouds, tick=tick)
-            source, target = (voxel_downsample(cloud, voxel_size, tick=tick) for cloud in self.clouds)
+                voxel_size = choose_voxel_size(*self.inputs.clouds, tick=tick)
+            source, target = (voxel_downsample(cloud, voxel_size, tick=tick) for cloud in self.inputs.clouds)
+        self.inputs.check_thinned((source, target), voxel_size)
         if noise_bound is None:
             noise_bound = _NOISE_BOUND * voxel_size
         pairs = self._match(source, target, voxel_size, steps)
         _log.info("%d matches of %d and %d points, voxel size %g", len(pairs), len(source), len(target), voxel_size)
         if len(pairs) < 3:
+            advice = self.inputs.units or "use a smaller voxel_size, or no ratio, mutual or keypoints"
             raise InputError(
                 f"source and target: only {len(pairs)} matches between {len(source)} and {len(target)} points, at "
-                "least 3 are needed: use a smaller voxel_size, or no ratio, mutual or keypoints"
+                f"least 3 are needed: {advice}"
             )
-        with steps("register"), _less_time(self.limits, 1.0 if self.refine is None else _SEARCH_SHARE):
+        share = 1.0 if self.refine is None else _SEARCH_SHARE
+        with steps("register"), _less_time(self.limits, share), self.inputs.explained():
             result = _register_matches(source[pairs[:, 0]], target[pairs[:, 1]], noise_bound, self.options, self.limits)
         refinement = self._refine(result, voxel_size, noise_bound, steps)
         return CloudResult(
@@ -169,6 +175,8 @@ class _Job:
             evidence=CloudEvidence(),
             verdict="confirmed" if result.success else "doubtful",
             reasons=(),
+            dropped=self.inputs.dropped,
+            notes=self.inputs.notes,
         )
 
     def _match(self, source: FloatArray, target: FloatArray, voxel_size: float, steps: Steps) -> NDArray[np.int64]:
@@ -187,7 +195,7 @@ class _Job:
         began = time.perf_counter()
         # Finer than the matches: the pose is near.
         refinement = refine_icp(
-            *self.clouds,
+            *self.inputs.clouds,
             result.transformation,
             method=self.refine,
             voxel_size=0.5 * voxel_size,
@@ -209,13 +217,6 @@ def _less_time(limits: Limits, share: float) -> Iterator[None]:
         yield
     finally:
         limits.time_limit = whole
-
-
-def _cloud(obj: Points, name: str) -> FloatArray:
-    points = as_points(obj, name)
-    if len(points) < 3:
-        raise InputError(f"{name} has {len(points)} points: expected a cloud of at least 3")
-    return points
 
 
 def _checked_options(options: dict[str, Any]) -> Options:

@@ -12,7 +12,7 @@ from tear3d.clouds.refine import RefineResult
 from tear3d.clouds.verdict import CloudEvidence, CloudVerdict
 from tear3d.judge.ambiguity import Ambiguity
 from tear3d.problem.arrays import FloatArray
-from tear3d.result import Result
+from tear3d.result import Result, plain, shift_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +42,10 @@ class CloudResult:
     """Why another pose may be meant just as well; None when this one stands alone."""
     covariance: FloatArray = field(default_factory=lambda: np.full((6, 6), np.nan), repr=False)
     """Of the pose, as that of a result: from the refinement, or from the matches without one."""
+    dropped: tuple[int, int] = (0, 0)
+    """Points of the source and of the target that were left out because they are not finite."""
+    notes: tuple[str, ...] = ()
+    """What was noticed about the clouds before any work, in words."""
 
     def __post_init__(self) -> None:
         for array in (self.transformation, self.pairs, self.source_points, self.target_points):
@@ -51,6 +55,16 @@ class CloudResult:
     def success(self) -> bool:
         """The pose is confirmed by the matches and by the clouds."""
         return self.verdict == "confirmed"
+
+    @property
+    def centre(self) -> FloatArray:
+        """Mean of the source cloud, thinned."""
+        return np.asarray(self.source_points.mean(axis=0))
+
+    @property
+    def centre_shift(self) -> FloatArray:
+        """How far `centre` moves. Far from the origin the translation says little: it is what the origin moves by."""
+        return shift_of(self.centre, self.transformation)
 
     @property
     def source_matches(self) -> FloatArray:
@@ -69,6 +83,10 @@ class CloudResult:
             "noise_bound": self.noise_bound,
             "num_source_points": len(self.source_points),
             "num_target_points": len(self.target_points),
+            "centre": plain(self.centre),
+            "centre_shift": plain(self.centre_shift),
+            "dropped": list(self.dropped),
+            "notes": list(self.notes),
             "result": self.result.to_dict(),
             "refinement": None if self.refinement is None else self.refinement.to_dict(),
             "seconds": self.seconds,

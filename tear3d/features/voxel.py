@@ -19,6 +19,10 @@ IntArray = NDArray[np.int64]
 WANTED_POINTS = 10_000
 FEWEST_POINTS = 2_000
 MOST_POINTS = 50_000
+# Sparse clouds: with fewer points than that left, voxels shrink to the spacing of the points, then to half of it, where
+# nearly every point stays. Free choices, measured on samples of two surfaces (docs/clouds.md).
+SPARSE_POINTS = 500
+TINY_POINTS = 130
 _SAMPLE = 200_000
 _LARGEST_INDEX = 2.0**52
 
@@ -90,21 +94,23 @@ def choose_voxel_size(source: FloatArray, target: FloatArray, *, tick: Tick | No
     """A voxel size that suits both clouds.
 
     The larger cloud keeps about `WANTED_POINTS` points; a much smaller one is given finer voxels, as long as
-    the larger one then has at most `MOST_POINTS`. Never finer than the sampling of the surface supports.
+    the larger one then has at most `MOST_POINTS`. Never finer than the sampling of the surface supports, but for
+    clouds so sparse that too few points would be left; the very smallest keep nearly all.
     Counting occupied voxels instead of measuring the extent makes it indifferent to far outlying points. `tick` is
     called now and then; what it raises ends the call.
     """
     clouds = [_sample(np.asarray(cloud, dtype=np.float64)) for cloud in (source, target)]
-    finest = max(aside(partial(_finest_size, cloud), tick) for cloud in clouds)
+    samplings = [aside(partial(_sampling, cloud), tick) for cloud in clouds]
+    spacing = max(spacing for spacing, _ in samplings)
     extent = max(float(np.ptp(cloud, axis=0).max()) for cloud in clouds)
-    if finest == 0.0 or extent == 0.0:
+    if spacing == 0.0 or extent == 0.0:
         raise InputError("source and target: all points coincide, expected surfaces")
 
-    def size_for(cloud: FloatArray, count: int) -> float:
-        """The smallest size (within 2 %) that leaves at most `count` voxels; not below `finest`."""
-        if occupied_voxels(cloud, finest) <= count:
-            return finest
-        low, high = np.log(finest), np.log(max(extent, finest) * 2.0)
+    def size_for(cloud: FloatArray, count: int, least: float) -> float:
+        """The smallest size (within 2 %) that leaves at most `count` voxels; not below `least`."""
+        if occupied_voxels(cloud, least) <= count:
+            return least
+        low, high = np.log(least), np.log(max(extent, least) * 2.0)
         while high - low > 0.02:
             if tick is not None:
                 tick(0.0)
@@ -115,12 +121,16 @@ def choose_voxel_size(source: FloatArray, target: FloatArray, *, tick: Tick | No
                 high = middle
         return float(np.exp(high))
 
-    wanted = max(size_for(cloud, WANTED_POINTS) for cloud in clouds)
+    finest = max(size for _, size in samplings)
+    for few, least in ((SPARSE_POINTS, spacing), (TINY_POINTS, 0.5 * spacing)):
+        if min(occupied_voxels(cloud, finest) for cloud in clouds) < few:
+            finest = min(finest, *(size_for(cloud, few, least) for cloud in clouds))
+    wanted = max(size_for(cloud, WANTED_POINTS, finest) for cloud in clouds)
     if all(occupied_voxels(cloud, wanted) >= FEWEST_POINTS for cloud in clouds):
         return _round(wanted)
     finer = max(
-        min(size_for(cloud, FEWEST_POINTS) for cloud in clouds),
-        max(size_for(cloud, MOST_POINTS) for cloud in clouds),
+        min(size_for(cloud, FEWEST_POINTS, finest) for cloud in clouds),
+        max(size_for(cloud, MOST_POINTS, finest) for cloud in clouds),
     )
     return _round(min(wanted, finer))
 
@@ -129,22 +139,23 @@ def _sample(points: FloatArray) -> FloatArray:
     return points[:: -(-len(points) // _SAMPLE)] if len(points) > _SAMPLE else points
 
 
-def _finest_size(points: FloatArray) -> float:
-    """The smallest voxel worth having: one point of a regularly sampled surface, four of a random one.
+def _sampling(points: FloatArray) -> tuple[float, float]:
+    """The spacing of a surface's points, and the smallest voxel worth having: one point of a regularly sampled surface,
+    four of a random one.
 
     From the median distances to the nearest and to the 8th nearest other point, duplicates aside.
     """
     ordered = points[np.lexsort(points.T)]
     distinct = ordered[np.any(np.diff(ordered, axis=0, prepend=np.nan) != 0.0, axis=1)]
     if len(distinct) < 2:
-        return 0.0
+        return 0.0, 0.0
     count = min(8, len(distinct) - 1)
     probes = distinct[:: max(1, len(distinct) // 2000)]
     distances, _ = cKDTree(distinct).query(probes, k=[2, count + 1])
     nearest, eighth = np.median(distances, axis=0)
     # n points of a surface lie within r when each takes up an area of pi r^2 / n.
-    spacing = eighth * np.sqrt(np.pi / count)
-    return float(spacing / np.clip(nearest / spacing, 0.5, 1.0))
+    spacing = float(eighth * np.sqrt(np.pi / count))
+    return spacing, spacing / float(np.clip(nearest / spacing, 0.5, 1.0))
 
 
 def _round(size: float) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.errors import FileFormatError, InputError, MissingExtraError, TearError
+from tear3d.problem.arrays import finite_rows
 
 MAX_HEADER_BYTES = 1 << 16
 MAX_POINTS_PER_BYTE = 1000
@@ -103,16 +104,16 @@ def check_memory(path: Path, what: str, needed: int, limit: int) -> None:
         )
 
 
-def clean_points(path: Path, points: NDArray[Any]) -> NDArray[np.float64]:
-    """Points as contiguous float64 without non-finite rows; at least one must remain."""
+def clean_points(path: Path, points: NDArray[Any], *, keep_invalid: bool = False) -> NDArray[np.float64]:
+    """Points as contiguous float64, of which at least one is finite; the others are dropped unless they are to stay."""
     points = np.ascontiguousarray(points, dtype=np.float64)
     if len(points) == 0:
         raise FileFormatError(f"{path}: holds no points")
-    finite = np.isfinite(points).all(axis=1)
+    finite = finite_rows(points)
     dropped = len(points) - int(np.count_nonzero(finite))
     if dropped == len(points):
         raise FileFormatError(f"{path}: none of its {dropped} points has finite coordinates")
-    if dropped:
+    if dropped and not keep_invalid:
         logger.warning("%s: dropped %d of %d points with non-finite coordinates", path, dropped, len(points))
         points = points[finite]
     return points

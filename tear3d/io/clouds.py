@@ -36,7 +36,9 @@ MAGIC = {
 }
 
 
-def read_cloud(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> NDArray[np.float64]:
+def read_cloud(
+    path: str | os.PathLike[str], *, max_bytes: int | None = None, keep_invalid: bool = False
+) -> NDArray[np.float64]:
     """Read the points of a file.
 
     The format follows from the first bytes where they tell, and from the suffix otherwise: PLY, PCD,
@@ -45,16 +47,19 @@ def read_cloud(path: str | os.PathLike[str], *, max_bytes: int | None = None) ->
     Parameters
     ----------
     path
-        The file. Points with NaN or infinite coordinates are dropped with a logged warning.
+        The file. Points with NaN or infinite coordinates, and those an E57 file marks as invalid, are dropped with a
+        logged warning.
     max_bytes
         How much memory the contents of a binary file may take; a file that declares more is refused before
         anything is allocated. By default 256 MiB, or 100 times the file's size if that is more, which only
         an extremely well compressed file exceeds.
+    keep_invalid
+        Keep those points instead, as NaN or infinite, so that rows are those of the file.
 
     Returns
     -------
     ndarray
-        N×3 float64, N ≥ 1.
+        N×3 float64, with one finite point at least. As float64 as the file has it: nothing is rounded on the way.
 
     Raises
     ------
@@ -81,7 +86,7 @@ def read_cloud(path: str | os.PathLike[str], *, max_bytes: int | None = None) ->
         )
     module = importlib.import_module(f"tear3d.io.{name}")
     with format_errors(path, module.KIND), np.errstate(all="ignore"):
-        return clean_points(path, module.read(path, memory_limit(path, max_bytes)))
+        return clean_points(path, module.read(path, memory_limit(path, max_bytes)), keep_invalid=keep_invalid)
 
 
 def write_cloud(path: str | os.PathLike[str], points: ArrayLike) -> None:

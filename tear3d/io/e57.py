@@ -14,6 +14,7 @@ from tear3d.io.checks import MAX_POINTS_PER_BYTE, check_declared, check_memory, 
 
 KIND = "E57"
 HEADER = 48
+INVALID = ("cartesianInvalidState", "sphericalInvalidState")
 
 
 def read(path: Path, limit: int) -> NDArray[Any]:
@@ -28,15 +29,26 @@ def read(path: Path, limit: int) -> NDArray[Any]:
         # Every field of a scan is unpacked, into eight bytes at most.
         needed = sum(8 * (3 + len(header.point_fields)) * header.point_count for header in headers)
         check_memory(path, f"its header ({sum(counts)} points)", needed, limit)
-        scans = [_scan(file, i) for i, count in enumerate(counts) if count > 0]
+        scans = [_scan(file, i, count) for i, count in enumerate(counts) if count > 0]
     finally:
         file.close()
     return np.concatenate(scans) if scans else np.empty((0, 3))
 
 
-def _scan(file: Any, index: int) -> NDArray[np.float64]:
+def _scan(file: Any, index: int, count: int) -> NDArray[np.float64]:
+    """All points of a scan, NaN where the file marks them as invalid."""
     data = file.read_scan(index, ignore_missing_fields=True)
-    return np.column_stack([data[f"cartesian{axis}"] for axis in "XYZ"])
+    points = np.column_stack([data[f"cartesian{axis}"] for axis in "XYZ"])
+    if len(points) == count:
+        return points
+    # The package leaves marked points out without saying which.
+    header = file.get_header(index)
+    mark = next(name for name in INVALID if name in header.point_fields)
+    marks, buffers = file.make_buffers([mark], count)
+    header.points.reader(buffers).read()
+    every = np.full((count, 3), np.nan)
+    every[marks[mark] == 0] = points
+    return every
 
 
 def _check(path: Path, size: int) -> None:

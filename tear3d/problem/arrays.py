@@ -37,8 +37,8 @@ LARGEST = 1e150
 """Coordinates, noise bounds and weights beyond it have squares that float64 cannot hold."""
 
 
-def as_points(obj: Points, name: str) -> FloatArray:
-    """An (N, 3) float64 array of finite points.
+def as_points(obj: Points, name: str, *, finite: bool = True) -> FloatArray:
+    """An (N, 3) float64 array of points.
 
     Parameters
     ----------
@@ -46,6 +46,8 @@ def as_points(obj: Points, name: str) -> FloatArray:
         Anything NumPy understands, an Open3D point cloud (legacy or tensor), or any object with `points`.
     name : str
         What to call it in an error message.
+    finite : bool
+        Refuse NaN, infinite and huge coordinates; otherwise that is left to `check_finite`.
     """
     array = _array(_unwrapped(obj), name, "pass points as rows (N×3)")
     if array.ndim != 2:
@@ -54,9 +56,29 @@ def as_points(obj: Points, name: str) -> FloatArray:
         rows, columns = array.shape
         raise InputError(f"{name} has {rows} rows and {columns} columns: pass points as rows (N×3)")
     points = _floats(array, name)
+    if finite:
+        check_finite(points, name)
+    return points
+
+
+def check_finite(points: FloatArray, name: str) -> None:
+    """Refuse NaN, infinite and huge coordinates."""
     if len(points) and not max(float(points.max()), -float(points.min())) <= LARGEST:
         _complain(points, name)
-    return points
+
+
+def finite_rows(points: FloatArray) -> NDArray[np.bool_]:
+    """Which points have no NaN or infinite coordinate."""
+    if len(points) and np.isfinite(points.min()) and np.isfinite(points.max()):
+        return np.ones(len(points), bool)
+    x, y, z = np.isfinite(points).T
+    return np.asarray(x & y & z)
+
+
+def stored_as(obj: Points) -> str:
+    """The type of number that an array or a cloud holds; empty for lists and the like."""
+    raw = _unwrapped(obj)
+    return np.asarray(raw).dtype.name if hasattr(raw, "dtype") else ""
 
 
 def spread_rows(n: int, size: int) -> slice | NDArray[np.int64]:
@@ -69,7 +91,7 @@ def spread_rows(n: int, size: int) -> slice | NDArray[np.int64]:
 
 
 def _complain(points: FloatArray, name: str) -> NoReturn:
-    bad = ~np.isfinite(points).all(axis=1)
+    bad = ~finite_rows(points)
     if bad.any():
         raise InputError(
             f"{name} has {int(np.count_nonzero(bad))} of {len(points)} points with NaN or infinite coordinates "

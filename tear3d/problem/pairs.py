@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.errors import InputError
-from tear3d.problem.arrays import FloatArray, Numbers, Points, as_numbers, as_points, spread_rows
+from tear3d.problem.arrays import FloatArray, Numbers, Points, as_numbers, as_points, spread_rows, stored_as
+from tear3d.problem.digits import check_lost_digits
 from tear3d.problem.losses import Loss
 from tear3d.problem.pose import Pose
 from tear3d.problem.sizes import Crowd, Given, check_digits, check_noise_bound, check_spread, set_aside
@@ -110,7 +111,9 @@ class Pairs:
             )
         every = None if usable.all() else np.broadcast_to(usable, len(x))
         crowds = Crowd.of(x, every), Crowd.of(y, every)
-        for crowd, name in zip(crowds, ("source", "target"), strict=True):
+        typical = float(np.median(xi[xi > 0.0]))
+        for crowd, obj, name in zip(crowds, (source, target), ("source", "target"), strict=True):
+            check_lost_digits(crowd.sample, stored_as(obj), name, typical, "noise bound")
             check_spread(crowd, name)
         check_noise_bound(xi, crowds)
         given = Given(x, y, xi, usable)

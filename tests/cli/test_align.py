@@ -9,6 +9,7 @@ import pytest
 import tear3d
 from tear3d.cli import session
 from tear3d.clouds import CloudResult
+from tear3d.clouds.verdict import CloudEvidence
 from tear3d.io.pairs import read_pairs
 from tear3d.io.poses import read_pose
 from tear3d.refine import RefineResult
@@ -58,6 +59,9 @@ class FakeAligner:
             voxel_size=0.1,
             noise_bound=0.15,
             seconds={"downsample": 0.1, "register": 0.4},
+            evidence=CloudEvidence(),
+            verdict="confirmed" if result.success else "doubtful",
+            reasons=(),
         )
 
 
@@ -157,6 +161,29 @@ def test_the_folder_has_the_aligned_cloud_and_the_matches(aligner, files, tmp_pa
     settings = json.loads((tmp_path / "run" / "settings.json").read_text())
     assert settings["command"] == "align"
     assert [entry["path"] for entry in settings["inputs"]] == [str(file) for file in files]
+
+
+def test_rows_that_are_not_finite_are_counted_and_not_written(files, tmp_path):
+    holes = np.vstack((np.full((7, 3), np.nan), np.load(files[0])))
+    np.save(files[0], holes)
+    shown = run("align", *files, "--out", tmp_path / "run")
+    note = "dropped 7 of 607 points of source that are not finite"
+    assert note in shown.stdout
+    assert f"warning: {note}" in shown.stderr
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert result["dropped"] == [7, 0]
+    aligned = tear3d.read_cloud(tmp_path / "run" / "aligned.ply")
+    np.testing.assert_allclose(aligned, apply(np.array(result["transformation"]), holes[7:]), atol=1e-9)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e4])
+def test_far_from_the_origin_the_way_of_the_centre_is_shown(files, offset):
+    turn = pose([0.0, 0.0, 0.1], [0.0, 0.0, 0.0])
+    cloud = np.load(files[0])
+    np.save(files[0], cloud + offset)
+    np.savetxt(files[1], apply(turn, cloud) + offset + [0.5, 0.0, 0.25], fmt="%.17g")
+    shown = run("align", *files, "--no-certify").stdout
+    assert ("centre moves by" in shown) == (offset > 0.0)
 
 
 @pytest.mark.parametrize(

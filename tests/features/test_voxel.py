@@ -82,6 +82,14 @@ def test_sparse_clouds_are_thinned_only_as_their_sampling_needs():
     assert choose_voxel_size(regular, regular) == pytest.approx(1.0, rel=0.15)
 
 
+@pytest.mark.parametrize(("count", "least"), [(50, 40), (100, 80), (200, 110), (500, 300), (1000, 400)])
+def test_the_smallest_clouds_keep_most_points(count, least):
+    for seed in range(5):
+        cloud, other = bumpy_cloud(count, seed), bumpy_cloud(4 * count, seed + 100)
+        assert occupied_voxels(cloud, choose_voxel_size(cloud, cloud)) >= least
+        assert occupied_voxels(cloud, choose_voxel_size(cloud, other)) >= least
+
+
 def test_duplicates_do_not_hide_the_spacing():
     cloud = bumpy_cloud(1500, 0)
     assert choose_voxel_size(np.repeat(cloud, 3, axis=0), cloud) == choose_voxel_size(cloud, cloud)

@@ -1,6 +1,7 @@
 """What a result holds, type by type, and what a call leaves alone."""
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -109,3 +110,35 @@ def test_the_class_has_what_the_json_has(result):
     for name in written:
         assert hasattr(result, name), name
     assert written["num_pairs"] == result.num_pairs == len(result.inlier_mask)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e60])
+def test_the_way_of_the_centre(problem, scale):
+    """Far from the origin the translation is long though the points stay where they are."""
+    offset = np.array([5e5, 5.4e6, 300.0])
+    result = tear3d.register(
+        scale * (problem.source + offset),
+        scale * (problem.target + offset),
+        noise_bound=scale * problem.noise_bound,
+        certify=False,
+    )
+    centre = problem.source.mean(axis=0)
+    way = problem.transformation[:3, :3] @ centre + problem.transformation[:3, 3] - centre
+    np.testing.assert_allclose(result.centre / scale, centre + offset, atol=1e-6)
+    np.testing.assert_allclose(result.centre_shift / scale, way, atol=0.05)
+    assert np.linalg.norm(result.translation) > 1e4 * np.linalg.norm(result.centre_shift)
+    assert result.to_dict()["centre_shift"] == result.centre_shift.tolist()
+    assert not result.centre.flags.writeable
+
+
+def test_the_centre_leaves_out_pairs_that_were_set_aside(problem):
+    source = problem.source.copy()
+    source[0] = 1e100
+    result = tear3d.register(source, problem.target, noise_bound=problem.noise_bound, certify=False)
+    np.testing.assert_allclose(result.centre, source[1:].mean(axis=0))
+
+
+def test_a_result_without_a_centre_says_so(result):
+    other = replace(result, centre=np.full(3, np.nan))
+    assert other.to_dict()["centre"] is None
+    assert other.to_dict()["centre_shift"] is None
