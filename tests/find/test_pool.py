@@ -92,5 +92,5 @@ def test_images_are_where_the_probes_go():
     images = pool.images(np.array([large.row, small.row]))
     assert images.shape == (2, 6, 3)
     for image, pose in zip(images, (large, small), strict=True):
-        np.testing.assert_allclose(image, pose.apply(pool._probes), atol=1e-12)
+        np.testing.assert_allclose(image, pose.apply(pool.probes.points), atol=1e-12)
     np.testing.assert_array_equal(pool.same(images, images[0]), [True, False])
