@@ -1,21 +1,17 @@
 """Could a consensus this large be chance? An a-contrario test.
 
-Model. In meaningless data a pair agrees with a given pose with some probability p₀, independently of
-the others. The poses a search can try are those through three pairs that keep their distances, which
-meaningless pairs do with probability p_c. The expected number of such poses with k or more agreeing
-pairs among n (the number of false alarms) is then at most
+Model. In meaningless data a pair agrees with a given pose with some probability p₀. Pairs whose source points share a
+voxel of one noise bound are one witness: a pose that fits one of them fits the others that lead to the same place. A
+voxel with n pairs bears a pose out by chance with probability 1 − (1 − p₀)ⁿ; let p be the mean over the voxels. The
+poses a search can try are those through three witnesses that keep their distances, which meaningless pairs do with
+probability p_c. The expected number of such poses that k or more of v voxels bear out (the number of false alarms) is
+then at most
 
-    NFA = tests · P(Binomial(n − 3, p₀) ≥ k − 3),   tests = C(n, 3)·p_c³.
+    NFA = tests · P(Binomial(v − 3, p) ≥ k − 3),   tests = C(v, 3)·p_c³,
 
-log10 NFA is what the library calls the significance: −2 means that at most one in a hundred
-meaningless problems shows such a consensus. p₀ and p_c are measured by re-pairing: source points
-against targets of *other* pairs, so dense regions, planes and targets that many pairs share raise
-them as they should.
-
-Pairs that share a small patch of source and target (many-to-one matches, neighbouring points) are
-not independent witnesses. The consensus is therefore counted in occupied voxels of half the typical noise
-bound, k = the smaller of the numbers of source and target voxels with an inlier, and the n of the
-binomial shrinks in proportion.
+likewise for the voxels of the target; the larger of both counts. log10 NFA is the level of a pose. p₀ and p_c are
+measured by re-pairing: source points against targets of *other* pairs, so dense regions, planes and targets that many
+pairs share raise them as they should. What voxels farther apart have in common is left to `judge.standing`.
 """
 
 from __future__ import annotations
@@ -41,10 +37,6 @@ LARGEST = 32_768
 """More pairs than this are thinned evenly before they are judged."""
 VOXEL = 1.0
 """Edge of the voxels that count as one witness, in noise bounds."""
-APART = 3.0
-"""Pairs within so many noise bounds of a pose are explained by it."""
-
-BoolArray = NDArray[np.bool_]
 
 
 class Chance:
@@ -69,27 +61,20 @@ class Chance:
         """log10 of how many poses a search can try: those through three witnesses."""
         return max(log10_triples(int(numbers.max()) + 1, self._length_chance) for numbers in self._voxels)
 
-    def __call__(self, pose: Pose, unexplained_by: Pose | None = None) -> float:
-        """The level of a pose, among all pairs or among those that another pose leaves unexplained."""
+    def __call__(self, pose: Pose) -> float:
         mask = inlier_mask(self.pairs, pose)
-        rows = None
-        if unexplained_by is not None:
-            rows = ~inlier_mask(self.pairs, unexplained_by, APART)
-            mask &= rows
         if np.count_nonzero(mask) <= 3:
             return self.log10_tests
         p0 = chance_agreement(self.pairs, pose, seed=self.seed)
-        return max(self._side(numbers, mask, rows, p0) for numbers in self._voxels)
+        return max(self._side(numbers, mask, p0) for numbers in self._voxels)
 
-    def _side(self, numbers: NDArray[np.int64], mask: BoolArray, rows: BoolArray | None, p0: float) -> float:
+    def _side(self, numbers: NDArray[np.int64], mask: NDArray[np.bool_], p0: float) -> float:
         """The level by the witnesses of one cloud."""
-        held = np.bincount(numbers if rows is None else numbers[rows])
-        held = held[held > 0]
+        held = np.bincount(numbers)
         hit = len(np.unique(numbers[mask]))
         # A sum of unequal chances has no heavier tail than the binomial of their mean (Hoeffding 1956).
         p = float(np.mean(-np.expm1(held * math.log1p(-min(p0, 1.0 - 1e-12)))))
-        tests = log10_triples(len(held), self._length_chance)
-        return max(tests, 0.0) + (log10_binomial_tail(hit - 3, max(len(held) - 3, 1), p) if hit > 3 else 0.0)
+        return log10_nfa(hit, len(held), p, log10_triples(len(held), self._length_chance))
 
 
 def log10_binomial_tail(k: int, n: int, p: float) -> float:

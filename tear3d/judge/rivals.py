@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -14,12 +13,14 @@ from tear3d.judge.chance import SIGNIFICANT, Chance
 from tear3d.judge.standing import standing
 from tear3d.problem.arrays import FloatArray, spread_rows
 from tear3d.problem.losses import Loss
-from tear3d.problem.objective import inlier_mask, saving_and_count
+from tear3d.problem.objective import full_saving, inlier_mask, saving_and_count
 from tear3d.problem.pairs import Frame, Pairs
 from tear3d.problem.pose import Pose
 
 CLOSE = 0.8
 """A rival that saves, and surprises, at least this share of what the best pose does may be meant just as well."""
+RELATED = 0.5
+"""The same for a rival that a symmetry leads to: matches choose between equal places at random."""
 ONTO_ITSELF = 0.5
 """Share of the points, beyond what any place would give, that a symmetry leaves on the cloud."""
 ALTERNATIVES = 8
@@ -82,28 +83,29 @@ class Contest:
 def contest(chance: Chance, best: Pose, others: list[Pose], loss: Loss) -> Contest:
     """Compare a pose with others over the pairs by which chance is judged."""
     pairs = chance.pairs
-    saving, count = saving_and_count(pairs, best, loss)
+    saving = full_saving(pairs, best, loss)
     symmetry = _Symmetry(chance, best)
     rivals = []
     for pose in others:
         worth, number = saving_and_count(pairs, pose, loss)
-        alike = worth >= 0.5 * CLOSE * saving and symmetry.relates(pose)
+        alike = worth >= RELATED * saving and symmetry.relates(pose)
         rivals.append(Rival(pose, worth, number, chance(pose), alike))
     level, tests = chance(best), chance.log10_tests
     significance = standing(level, [rival.level for rival in rivals if not rival.related], tests)
     found = Contest(rivals, significance, [], best, level, saving, tests)
     if significance > SIGNIFICANT:
         return found
-    return replace(found, meant=[rival for rival in rivals if _close(found, count, rival)])
+    return replace(found, meant=[rival for rival in rivals if _close(found, rival)])
 
 
-def _close(found: Contest, count: int, rival: Rival) -> bool:
+def _close(found: Contest, rival: Rival) -> bool:
     """Whether a rival may be meant just as well."""
-    similar = rival.saving >= CLOSE * found.saving
+    if found.significance_of(rival) > SIGNIFICANT:
+        return False
     if rival.related:
-        return similar or count - rival.num_inliers <= 2.0 * math.sqrt(count + rival.num_inliers)
+        return rival.saving >= RELATED * found.saving
     surprising = found.log10_tests - rival.level >= CLOSE * (found.log10_tests - found.level)
-    return similar and surprising and found.significance_of(rival) <= SIGNIFICANT
+    return surprising and rival.saving >= CLOSE * found.saving
 
 
 class _Symmetry:

@@ -30,7 +30,6 @@ from tests.real_data import pairs_dir
 FEW_INLIERS = {
     "eth_gazebo_summer_10_12_iss_fpfh": -8,
     "eth_tls_facade_s2_s1_iss_fpfh": -20,
-    "3dmatch_kitchen_0_34_fpfh": -6,
     "kitti_turboreg_050_fpfh": -8,
 }
 
@@ -85,6 +84,25 @@ def test_copies_of_a_few_pairs_do_not_count():
     assert Chance(unchecked(x, y, 0.05))(Pose.identity()) > SIGNIFICANT
     y[60:120] = x[60:120]
     assert Chance(unchecked(x, y, 0.05))(Pose.identity()) < -50
+
+
+def test_level_matches_a_count_by_hand():
+    """Witnesses counted in dictionaries, the tail by scipy."""
+    p = make_problem(400, 0.9, seed=8)
+    pairs = unchecked(p.source, p.target, 0.1)
+    pose = Pose.of(p.rotation, p.translation)
+    p0, pc = chance_agreement(pairs, pose), length_chance(pairs)
+    levels = []
+    for points in (pairs.x, pairs.y):
+        voxels: dict[tuple, list[int]] = {}
+        for i, cell in enumerate(np.floor((points - points.min(axis=0)) / 0.1).astype(int).tolist()):
+            voxels.setdefault(tuple(cell), []).append(i)
+        fits = np.linalg.norm(p.target - pose.apply(p.source), axis=1) <= 0.1
+        hit = sum(any(fits[i] for i in rows) for rows in voxels.values())
+        chance = np.mean([1.0 - (1.0 - p0) ** len(rows) for rows in voxels.values()])
+        tail = stats.binom.logsf(hit - 4, len(voxels) - 3, chance) / math.log(10.0)
+        levels.append(math.log10(math.comb(len(voxels), 3) * pc**3) + tail)
+    assert Chance(pairs)(pose) == pytest.approx(max(levels), rel=1e-6)
 
 
 def test_three_pairs_are_always_chance():
