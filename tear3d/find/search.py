@@ -156,7 +156,7 @@ class Search:
             if not self.pool.probes.near(pose, taken):
                 taken.append(pose)
         taken[1:] = sorted(taken[1:], key=lambda pose: -saving_and_count(sample, pose, self.pool.loss)[0])
-        return [sample.frame.outside(pose) for pose in taken[1 : 2 * ENOUGH_RIVALS + 1]]
+        return [sample.frame.outside(pose) for pose in taken[1 : ENOUGH_RIVALS + 3]]
 
     def _search_rest(self, best: Pose) -> list[Pose]:
         sample, limits = self.pool.pairs, self.pool.limits
