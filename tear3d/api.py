@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tear3d.find.ascent import climb
-from tear3d.find.search import find_poses
+from tear3d.find.search import Candidate, find_poses
 from tear3d.judge.chance import SIGNIFICANT, Chance
 from tear3d.judge.verdict import Evidence, verdict
 from tear3d.problem.arrays import Numbers, Points
@@ -114,12 +114,16 @@ def register(
         return solve(Pairs.of(source, target, noise_bound, weights), options, limits)
 
 
-def solve(pairs: Pairs, options: Options, limits: Limits) -> Result:
-    """`register` for checked pairs and options, within limits that the call may share with others."""
+def solve(pairs: Pairs, options: Options, limits: Limits, found: Candidate | None = None) -> Result:
+    """`register` for checked pairs and options, within limits that the call may share with others.
+
+    `found`: the candidate to start from, when the search for it is done.
+    """
     pairs.check_range(options.the_loss)
     chance = Chance(pairs)
     with limits.timed("candidates"):
-        found = find_poses(pairs, options, limits, Chance)[0]
+        if found is None:
+            found = find_poses(pairs, options, limits, Chance)[0]
         best = Scored(*climb(pairs, found.pose, options.the_loss, graduated=False, limits=limits))
     log.info("candidate saves %.6g after %.3f s", best.saving, limits.seconds)
     attempts: tuple[Attempt, ...] = ()

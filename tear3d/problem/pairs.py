@@ -46,6 +46,11 @@ class Frame:
         """A pose found inside, for the coordinates given."""
         return Pose(pose.rotation, self.unit * pose.translation + self.target - pose.rotation @ self.source)
 
+    def inside(self, pose: Pose) -> Pose:
+        """A pose of the coordinates given, for those inside."""
+        shift = (pose.translation - self.target + pose.rotation @ self.source) / self.unit
+        return Pose(pose.rotation, shift)
+
     def saving_unit(self, loss: Loss) -> float:
         """What a saving inside is multiplied with to be one of the pairs given."""
         return self.weight * self.unit**loss.power

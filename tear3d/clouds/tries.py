@@ -1,0 +1,151 @@
+"""One way to get matches from two clouds and poses from the matches, and the next ways to try."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tear3d.clouds.describe import Description, Keypoints
+from tear3d.clouds.verdict import CloudVerdict
+from tear3d.errors import InputError
+from tear3d.features.steps import Steps
+from tear3d.features.voxel import voxel_downsample
+from tear3d.find.search import Candidate, find_poses
+from tear3d.judge.chance import Chance
+from tear3d.problem.arrays import FloatArray
+from tear3d.problem.limits import Limits
+from tear3d.problem.options import Options
+from tear3d.problem.pairs import Pairs
+
+_log = logging.getLogger(__name__)
+
+CANDIDATES = 8
+"""Poses of a try that the clouds are asked about: in the tries at hand the right one, if found, was among the first six."""
+# In voxels.
+NOISE_BOUND = 1.5
+# Coarser costs a fraction of the first try, finer a small multiple; three matches a point three times the search.
+_COARSER, _FINER, _MORE = 1.5, 0.67, 3
+
+Clouds = tuple[FloatArray, FloatArray]
+Matcher = Callable[..., NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How matches are made."""
+
+    voxel_size: float
+    noise_bound: float
+    top_k: int = 1
+    keypoints: Keypoints | None = None
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the caller has fixed; the rest may be varied."""
+
+    voxel_size: float | None = None
+    noise_bound: float | None = None
+    top_k: int = 1
+    keypoints: Keypoints | None = None
+    filtered: bool = False
+    """By ratio or mutual: more matches a point would undo it."""
+
+    def first(self, voxel_size: float) -> Recipe:
+        return Recipe(voxel_size, self._bound(voxel_size), self.top_k, self.keypoints)
+
+    def others(self, first: Recipe) -> Iterator[Recipe]:
+        """What to try when the first way leads to no pose that the clouds confirm."""
+        if self.voxel_size is None:
+            for factor in (_COARSER, _FINER):
+                size = float(f"{factor * first.voxel_size:.2g}")
+                yield replace(first, voxel_size=size, noise_bound=self._bound(size))
+        if self.top_k == 1 and not self.filtered:
+            yield replace(first, top_k=_MORE)
+        if self.keypoints is None:
+            yield replace(first, keypoints="iss")
+
+    def _bound(self, voxel_size: float) -> float:
+        return NOISE_BOUND * voxel_size if self.noise_bound is None else float(self.noise_bound)
+
+
+@dataclass(frozen=True)
+class Try:
+    """One way that was tried, and what came of it."""
+
+    voxel_size: float
+    top_k: int
+    keypoints: Keypoints | None
+    num_matches: int
+    verdict: CloudVerdict | None
+    """Of the best of its poses; None when it had none."""
+    fit: float | None
+    overlap: float | None
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """Thinned clouds and their matches."""
+
+    recipe: Recipe
+    source: FloatArray
+    target: FloatArray
+    rows: NDArray[np.int64]
+    """Of `source` and `target`."""
+
+    @property
+    def pairs(self) -> Pairs:
+        return Pairs.of(self.source[self.rows[:, 0]], self.target[self.rows[:, 1]], self.recipe.noise_bound, None)
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Makes matches by recipe."""
+
+    clouds: Clouds
+    description: Description
+    matcher: Matcher
+
+    def match(self, recipe: Recipe, steps: Steps) -> Matched:
+        """Raises InputError when there are too few, StoppedError when the limits are over."""
+        with steps("downsample") as tick:
+            tick(0.0)
+            source, target = (voxel_downsample(cloud, recipe.voxel_size, tick=tick) for cloud in self.clouds)
+        description = replace(self.description, keypoints=recipe.keypoints)
+        with steps("describe source") as tick:
+            source_rows, source_features = description.of(source, recipe.voxel_size, tick)
+        with steps("describe target") as tick:
+            target_rows, target_features = description.of(target, recipe.voxel_size, tick)
+        with steps("match") as tick:
+            tick(0.0)
+            found = self.matcher(source_features, target_features, top_k=recipe.top_k, tick=tick)
+        rows = np.column_stack((source_rows[found[:, 0]], target_rows[found[:, 1]]))
+        counts = len(source), len(target)
+        _log.info("%d matches of %d and %d points, voxel size %g", len(rows), *counts, recipe.voxel_size)
+        if len(rows) < 3:
+            raise InputError(
+                f"source and target: only {len(rows)} matches between {len(source)} and {len(target)} points, at "
+                "least 3 are needed: use a smaller voxel_size, or no ratio, mutual or keypoints"
+            )
+        return Matched(recipe, source, target, rows)
+
+
+def candidates(matched: Matched, options: Options, limits: Limits) -> list[Candidate]:
+    """Distinct poses of the matches, the one that would be returned without clouds first; at least one."""
+    pairs = matched.pairs
+    pairs.check_range(options.the_loss)
+    with limits.timed("candidates"):
+        return [
+            replace(found, pose=pairs.frame.outside(found.pose))
+            for found in find_poses(pairs, options, limits, Chance, top=CANDIDATES)
+        ]
