@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 from tear3d.clouds.descent import Descent
 from tear3d.clouds.equations import Pairing, Surface
 from tear3d.clouds.sight import CLEAR, Flags, Sight, contradicted, sights
-from tear3d.clouds.verdict import CloudEvidence
+from tear3d.clouds.verdict import REJECTED_FIT, CloudEvidence
 from tear3d.features.normals import estimate_normals
 from tear3d.features.steps import Tick, part_of
 from tear3d.features.voxel import MOST_POINTS, voxel_downsample
@@ -64,13 +64,18 @@ class _Look:
     """Of the probes, in the coordinates of the target."""
     agree: Flags
     """On the other's surface, and facing as it does."""
-    contradicted: float
+    moved: FloatArray
+    """The probes in the coordinates of the other cloud."""
     each: int
     """Points that a probe stands for."""
 
     @property
     def near(self) -> Flags:
-        return self.distances <= 1.0
+        return np.asarray(self.distances <= 1.0)
+
+    def contradicted(self, seen: tuple[Sight, ...]) -> float:
+        """Share of the probes that lie where the other cloud saw through, of those and the ones on its surface."""
+        return contradicted(seen, self.moved, self.near, np.asarray(self.distances > CLEAR))
 
     def shares(self, axes: FloatArray) -> FloatArray:
         """For each axis, of the surface that faces along it: how much agrees of what is within reach, and of all."""
@@ -135,7 +140,9 @@ class Scene:
         axes = np.linalg.eigh(normals.T @ normals)[1]
         agreement, coverage = np.minimum(*(_mean(look.shares(axes)) for look in (ahead, behind)))
         support = [look.each * ((look.normals[look.agree] @ axes) ** 2).sum(axis=0).min() for look in (ahead, behind)]
-        against = [look.contradicted for look in (ahead, behind) if not math.isnan(look.contradicted)]
+        against = []
+        if agreement * coverage >= REJECTED_FIT**2:
+            against = [ahead.contradicted(self.target.seen), behind.contradicted(self.source.seen)]
         distances = ahead.distances[ahead.near]
         moved = self.source.points @ (pose - start)[:3, :3].T + (pose - start)[:3, 3]
         return CloudEvidence(
@@ -145,7 +152,7 @@ class Scene:
             agreement=float(agreement),
             coverage=float(coverage),
             support=float(min(support)),
-            contradicted=max(against, default=math.nan),
+            contradicted=max((share for share in against if not math.isnan(share)), default=math.nan),
             drift=float(np.linalg.norm(moved, axis=1).mean()) / noise_bound,
             residual=float(np.sqrt(np.mean(distances**2))) if len(distances) else math.nan,
             voxel_size=self.voxel_size,
@@ -158,12 +165,11 @@ class Scene:
         distances: FloatArray = np.asarray(apart) / self.voxel_size
         normals = own.normals[own.probes]
         facing = np.abs(np.einsum("ij,ij->i", normals @ pose[:3, :3].T, other.normals[partner]))
-        near: Flags = np.asarray(distances <= 1.0)
         return _Look(
             distances=distances,
             normals=normals @ turn.T,
-            agree=near & (facing > _ALIKE),
-            contradicted=contradicted(other.seen, moved, near, np.asarray(distances > CLEAR)),
+            agree=np.asarray((distances <= 1.0) & (facing > _ALIKE)),
+            moved=moved,
             each=own.probes.step,
         )
 

@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 
 from tear3d.clouds.evidence import Scene
 from tear3d.clouds.tries import Matched, Recipe, Try
-from tear3d.clouds.verdict import ALONE_FIT, PRICE, CloudEvidence, Judgement, judge
+from tear3d.clouds.verdict import CloudEvidence, Judgement, judge
 from tear3d.errors import StoppedError
 from tear3d.features.steps import Steps
 from tear3d.find.search import Candidate
 from tear3d.judge.verdict import could_be_chance
 from tear3d.problem.arrays import FloatArray
 
+PLAIN_FIT = 0.35
+"""A confirmed pose of such a fit is taken without a look at the other candidates: twice what is asked for."""
 _ORDER = {"confirmed": 0, "doubtful": 1, "rejected": 2}
 
 
@@ -39,8 +41,7 @@ class Judged:
     @property
     def beyond_doubt(self) -> bool:
         """No other pose of the try need be looked at."""
-        against = self.evidence.contradicted
-        return self.confirmed and self.evidence.fit >= ALONE_FIT + PRICE * (0.0 if math.isnan(against) else against)
+        return self.confirmed and self.evidence.fit >= PLAIN_FIT
 
     @property
     def order(self) -> tuple[int, float]:

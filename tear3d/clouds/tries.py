@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tear3d.clouds.describe import Description, Keypoints
 from tear3d.clouds.verdict import CloudVerdict
 from tear3d.errors import InputError
-from tear3d.features.steps import Steps
+from tear3d.features.steps import Steps, Tick, part_of
 from tear3d.features.voxel import voxel_downsample
 from tear3d.find.search import Candidate, find_poses
 from tear3d.judge.chance import Chance
@@ -115,17 +115,17 @@ class Maker:
     clouds: Clouds
     description: Description
     matcher: Matcher
+    kept: dict[tuple[str, float], NDArray[Any]] = field(default_factory=dict, repr=False)
 
     def match(self, recipe: Recipe, steps: Steps) -> Matched:
         """Raises InputError when there are too few, StoppedError when the limits are over."""
         with steps("downsample") as tick:
             tick(0.0)
             source, target = (voxel_downsample(cloud, recipe.voxel_size, tick=tick) for cloud in self.clouds)
-        description = replace(self.description, keypoints=recipe.keypoints)
         with steps("describe source") as tick:
-            source_rows, source_features = description.of(source, recipe.voxel_size, tick)
+            source_rows, source_features = self._described("source", source, recipe, tick)
         with steps("describe target") as tick:
-            target_rows, target_features = description.of(target, recipe.voxel_size, tick)
+            target_rows, target_features = self._described("target", target, recipe, tick)
         with steps("match") as tick:
             tick(0.0)
             found = self.matcher(source_features, target_features, top_k=recipe.top_k, tick=tick)
@@ -138,6 +138,17 @@ class Maker:
                 "least 3 are needed: use a smaller voxel_size, or no ratio, mutual or keypoints"
             )
         return Matched(recipe, source, target, rows)
+
+    def _described(
+        self, side: str, points: FloatArray, recipe: Recipe, tick: Tick
+    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Which points to match and their descriptors, which are kept: several recipes have the same voxels."""
+        size, way = recipe.voxel_size, replace(self.description, keypoints=recipe.keypoints)
+        if (side, size) not in self.kept:
+            self.kept[side, size] = way.features(points, size, part_of(tick, 0.0, 0.7))
+        features = self.kept[side, size]
+        rows = way.rows(points, size, features, part_of(tick, 0.7, 1.0))
+        return rows, features[rows]
 
 
 def candidates(matched: Matched, options: Options, limits: Limits) -> list[Candidate]:

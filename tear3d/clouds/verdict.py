@@ -10,19 +10,22 @@ from tear3d.judge.ambiguity import Ambiguity
 
 CloudVerdict = Literal["confirmed", "doubtful", "rejected"]
 
-CONFIRMED_FIT = 0.21
+CONFIRMED_FIT = 0.17
 """Of the fit. Right poses have at least 0.22, scans of a street 20 m apart being the lowest; unrelated clouds whose free
 space does not contradict the pose at most 0.14."""
-ALONE_FIT = 0.28
+ALONE_FIT = 0.25
 """Where the clouds must speak for themselves: without a consensus beyond chance, or without a known viewpoint. Unrelated
 clouds have at most 0.21, free space left aside."""
 REJECTED_FIT = 0.1
 """Below, less agrees than where surfaces that have nothing to do with each other cross."""
-PRICE = 5.0
-"""Every hundredth of the points that is contradicted asks for 0.05 more of the fit. Right poses have at most 0.03 (moving
-things, thin ones between two rays), and then a fit of 0.7; wrong ones of a fit above 0.3 have 0.05 and more."""
+PRICE = 8.0
+"""Every hundredth of the points that is contradicted asks for 0.08 more of the fit: where scans fit by symmetry, as a
+mirrored room does, or because both show a ball with bumps, it is the free space that tells."""
 REFUTED = 0.15
-"""So much contradiction is never made up for."""
+"""So much contradiction is never made up for, ..."""
+EVERYWHERE = 0.82
+"""... unless the surfaces agree wherever they come near each other: then what was taken for free space was none, as for
+parts cut out of a model, which are no scans. Wrong poses have an agreement of at most 0.79, such parts 0.84 and more."""
 FEWEST = 10.0
 """Points that face along the weakest axis: fewer could all agree by chance."""
 SAME_POSE = 3.0
@@ -54,7 +57,7 @@ class CloudEvidence:
     """Points that agree and face along the axis that has fewest."""
     contradicted: float = math.nan
     """Share of the points that lie where the other scan saw through, of those and the ones on its surface; NaN when it is
-    not known from where either was seen."""
+    not known from where either was seen, and where the fit is so low that it does not matter."""
     drift: float = math.nan
     """How far the clouds moved the points from the pose of the matches, in noise bounds."""
     residual: float = math.nan
@@ -111,7 +114,7 @@ def judge(known: CloudEvidence, *, chance: bool, settled: bool = True, ambiguity
 
 def _refutations(known: CloudEvidence) -> list[str]:
     found = []
-    if known.contradicted > REFUTED:
+    if known.contradicted > REFUTED and known.agreement < EVERYWHERE:
         found.append(
             f"{_percent(known.contradicted)} of the points that could be compared lie where the other scan saw through"
         )
@@ -136,10 +139,11 @@ def _wanted(known: CloudEvidence, chance: bool) -> tuple[float, str]:
     """The fit that is asked for, and why it is more than usual."""
     if math.isnan(known.contradicted):
         return ALONE_FIT, ", as the viewpoints are not known"
-    wanted = CONFIRMED_FIT + PRICE * known.contradicted
+    price = 0.0 if known.agreement >= EVERYWHERE else PRICE * known.contradicted
+    wanted = CONFIRMED_FIT + price
     if chance and wanted < ALONE_FIT:
         return ALONE_FIT, ", as the matches alone could be chance"
-    if known.contradicted > 0.01:
+    if price > 0.05:
         return wanted, f", as {_percent(known.contradicted)} of the points lie where the other scan saw through"
     return wanted, ""
 
