@@ -21,7 +21,7 @@ import tear3d
 from benchmarks.output import OUT, console, seconds, show, write_picture
 from benchmarks.svg import Line, Panel, figure
 from benchmarks.verdict_cases import Case, cases
-from tear3d.clouds.verdict import PRICE
+from tear3d.clouds.verdict import wanted_fit
 from tear3d.errors import TearError
 
 RIGHT = 4.0
@@ -52,6 +52,8 @@ def measure(case: Case, threads: int | None) -> Row:
         "significance": _finite(found.result.significance),
         "fit": _finite(known.fit),
         "contradicted": _finite(known.contradicted),
+        "perhaps_contradicted": _finite(known.perhaps_contradicted),
+        "wanted": wanted_fit(known, chance=not found.result.success),
         "overlap": _finite(known.overlap),
         "support": _finite(known.support),
         "drift": _finite(known.drift),
@@ -124,14 +126,14 @@ def picture(rows: list[Row]) -> str:
     unrelated = [row for row in rows if not row["related"]]
     lines = [
         Line(name, _trade(list(map(score, related)), list(map(score, unrelated))), step=True)
-        for name, score in (("clouds: fit − 8 · contradicted", _standing), ("matches: significance", _significance))
+        for name, score in (("clouds: fit / fit asked for", _standing), ("matches: significance", _significance))
     ]
     panel = Panel("every limit", "right poses missed, %", "unrelated pairs called a success, %", lines, False, False)
     return figure(f"{len(related)} right poses, {len(unrelated)} unrelated pairs", [panel])
 
 
 def _standing(row: Row) -> float:
-    return -math.inf if row.get("fit") is None else row["fit"] - PRICE * (row["contradicted"] or 0.0)
+    return -math.inf if row.get("fit") is None else row["fit"] / row["wanted"]
 
 
 def _significance(row: Row) -> float:

@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 
 from tear3d.clouds.descent import Descent
 from tear3d.clouds.equations import Pairing, Surface
-from tear3d.clouds.sight import CLEAR, Flags, Sight, contradicted, sights
+from tear3d.clouds.sight import CLEAR, Flags, Seen, contradicted, sights
 from tear3d.clouds.verdict import REJECTED_FIT, CloudEvidence
 from tear3d.features.normals import estimate_normals
 from tear3d.features.steps import Tick, part_of
@@ -50,7 +50,7 @@ class Side:
         return slice(None, None, -(-len(self.points) // _PROBES))
 
     @cached_property
-    def seen(self) -> tuple[Sight, ...]:
+    def seen(self) -> Seen:
         return sights(self.points, self.voxel_size)
 
 
@@ -73,7 +73,7 @@ class _Look:
     def near(self) -> Flags:
         return np.asarray(self.distances <= 1.0)
 
-    def contradicted(self, seen: tuple[Sight, ...]) -> float:
+    def contradicted(self, seen: Seen) -> float:
         """Share of the probes that lie where the other cloud saw through, of those and the ones on its surface."""
         return contradicted(seen, self.moved, self.near, np.asarray(self.distances > CLEAR))
 
@@ -140,9 +140,10 @@ class Scene:
         axes = np.linalg.eigh(normals.T @ normals)[1]
         agreement, coverage = np.minimum(*(_mean(look.shares(axes)) for look in (ahead, behind)))
         support = [look.each * ((look.normals[look.agree] @ axes) ** 2).sum(axis=0).min() for look in (ahead, behind)]
-        against = []
+        against: dict[bool, list[float]] = {True: [], False: []}
         if agreement * coverage >= REJECTED_FIT**2:
-            against = [ahead.contradicted(self.target.seen), behind.contradicted(self.source.seen)]
+            for look, seen in ((ahead, self.target.seen), (behind, self.source.seen)):
+                against[seen.sure] += [look.contradicted(seen)] if seen.sights else []
         distances = ahead.distances[ahead.near]
         moved = self.source.points @ (pose - start)[:3, :3].T + (pose - start)[:3, 3]
         return CloudEvidence(
@@ -152,7 +153,8 @@ class Scene:
             agreement=float(agreement),
             coverage=float(coverage),
             support=float(min(support)),
-            contradicted=max((share for share in against if not math.isnan(share)), default=math.nan),
+            contradicted=max(against[True], default=math.nan),
+            perhaps_contradicted=max(against[False], default=math.nan),
             drift=float(np.linalg.norm(moved, axis=1).mean()) / noise_bound,
             residual=float(np.sqrt(np.mean(distances**2))) if len(distances) else math.nan,
             voxel_size=self.voxel_size,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,14 +19,14 @@ from tear3d.clouds.tries import Given, Maker, Matched, candidates
 from tear3d.clouds.verdict import SAME_POSE, CloudEvidence, judge
 from tear3d.errors import InputError, StoppedError
 from tear3d.features.steps import Steps
-from tear3d.features.voxel import choose_voxel_size
 from tear3d.find.search import Candidate
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.limits import Limits
 from tear3d.problem.options import Options
 from tear3d.result import Result
 
-# Of the time that is left, what the search may take when a refinement follows, and what further tries may. Free choices.
+# Of the time that is left: what the search may take when a refinement follows, and what further tries may. Free
+# choices.
 _SEARCH_SHARE, _TRIES_SHARE = 0.8, 0.6
 
 
@@ -53,15 +54,10 @@ class Job:
     def _search(self, jury: Jury, steps: Steps) -> None:
         """Tries until the clouds confirm a pose; only the first may fail."""
         began = time.perf_counter()
-        size = self.given.voxel_size
-        if size is None:
-            with steps("downsample") as tick:
-                tick(0.0)
-                size = choose_voxel_size(*self.maker.clouds, tick=tick)
-        recipe = self.given.first(size)
-        self._try(self.maker.match(recipe, steps), jury, steps, began)
+        first = self.maker.first(self.given, steps)
+        self._try(first, jury, steps, began)
         with _less_time(self.limits, _TRIES_SHARE):
-            for other in self.given.others(recipe):
+            for other in self.given.others(first.recipe):
                 if self.limits.over() or jury.best is None or jury.best.confirmed:
                     break
                 began = time.perf_counter()
@@ -101,6 +97,8 @@ class Job:
         refinement = None
         if self.refine is not None and jury.scene is not None and judgement.verdict == "confirmed":
             refinement = self._refined(jury.scene.settle(result.transformation), matched, steps)
+            if math.isnan(refinement.fitness):  # stopped before it had begun
+                refinement = replace(refinement, transformation=result.transformation)
             known = jury.scene.measure(refinement.transformation, result.transformation, recipe.noise_bound)
         judgement = judge(known, chance=not result.success, settled=refinement is not None)
         return CloudResult(

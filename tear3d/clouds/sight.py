@@ -1,13 +1,14 @@
 """What a scan has seen through: a point of another cloud that lies there contradicts the pose.
 
-A scan is a projection: from where it was taken, nothing lies between the eye and what was measured. Where that was is not
-in the file, so every place is tried from which the cloud does not hide behind itself: the origin, as for a lidar, and far
-away along the axes, as for a range image.
+A scan is a projection: from where it was taken, nothing lies between the eye and what was measured. Where that was
+is not in the file, so every place is tried from which the cloud does not hide behind itself: the origin, as for a
+lidar, and far away along the axes, as for a range image.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +25,9 @@ _WIDTH = 0.5
 _RAYS = 4
 """Rays that are asked: all that pass near enough must go on."""
 _HIDDEN = 0.06
-"""Share of its own points that may be hidden before a place is given up: below 5 % for single scans from where they were
-taken (edges, vegetation), above for most other places. It has to do with plausibility only: of several places the one
-that contradicts least counts."""
+"""Share of its own points that may be hidden before a place is given up: single scans have below 5 % from where they
+were taken (edges, vegetation), and more from most other places. A place too many does little harm: of several the one
+counts from which least is contradicted."""
 _AROUND = 0.5
 """A cloud whose directions from the origin have a shorter mean lies around it: then the sensor was there."""
 _PROBES = 2000
@@ -73,18 +74,27 @@ class Sight:
         return float(np.mean(self.through(probes, own=True)))
 
 
-def sights(points: FloatArray, voxel_size: float) -> tuple[Sight, ...]:
-    """From where the cloud may have been seen; none when no place explains it."""
+class Seen(NamedTuple):
+    """From where a cloud may have been seen; nowhere when no place explains it."""
+
+    sights: tuple[Sight, ...]
+    sure: bool
+    """The sensor stood in the middle of the cloud. Other places are guesses: a part cut out of a model is no scan, yet
+    looks like one from where it is open."""
+
+
+def sights(points: FloatArray, voxel_size: float) -> Seen:
+    """The places that explain a cloud."""
     centre = Sight(points, voxel_size, None)
     inside = np.linalg.norm(centre.tree.data.mean(axis=0)) < _AROUND
     plausible = centre.hidden <= _HIDDEN
     if plausible and inside:
-        return (centre,)
+        return Seen((centre,), True)
     far = (Sight(points, voxel_size, sign * axis) for axis in np.eye(3) for sign in (1.0, -1.0))
-    return (centre,) * plausible + tuple(sight for sight in far if sight.hidden <= _HIDDEN)
+    return Seen((centre,) * plausible + tuple(sight for sight in far if sight.hidden <= _HIDDEN), False)
 
 
-def contradicted(seen: tuple[Sight, ...], points: FloatArray, near: Flags, clear: Flags) -> float:
+def contradicted(seen: Seen, points: FloatArray, near: Flags, clear: Flags) -> float:
     """Share of the points in the open, of those and the ones that agree.
 
     Parameters
@@ -99,6 +109,6 @@ def contradicted(seen: tuple[Sight, ...], points: FloatArray, near: Flags, clear
     agreeing = np.count_nonzero(near)
     shares = [
         against / (against + agreeing) if against else 0.0
-        for against in (np.count_nonzero(sight.through(points[clear])) for sight in seen)
+        for against in (np.count_nonzero(sight.through(points[clear])) for sight in seen.sights)
     ]
     return min(shares, default=float("nan"))

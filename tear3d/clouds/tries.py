@@ -14,7 +14,7 @@ from tear3d.clouds.describe import Description, Keypoints
 from tear3d.clouds.verdict import CloudVerdict
 from tear3d.errors import InputError
 from tear3d.features.steps import Steps, Tick, part_of
-from tear3d.features.voxel import voxel_downsample
+from tear3d.features.voxel import choose_voxel_size, voxel_downsample
 from tear3d.find.search import Candidate, find_poses
 from tear3d.judge.chance import Chance
 from tear3d.problem.arrays import FloatArray
@@ -25,7 +25,7 @@ from tear3d.problem.pairs import Pairs
 _log = logging.getLogger(__name__)
 
 CANDIDATES = 8
-"""Poses of a try that the clouds are asked about: in the tries at hand the right one, if found, was among the first six."""
+"""Poses of a try that the clouds are asked about: the right one, if found, was among the first six so far."""
 # In voxels.
 NOISE_BOUND = 1.5
 # Coarser costs a fraction of the first try, finer a small multiple; three matches a point three times the search.
@@ -117,11 +117,28 @@ class Maker:
     matcher: Matcher
     kept: dict[tuple[str, float], NDArray[Any]] = field(default_factory=dict, repr=False)
 
+    def first(self, given: Given, steps: Steps) -> Matched:
+        """As asked for, with a voxel size that suits the clouds if none was given."""
+        with steps("downsample") as tick:
+            tick(0.0)
+            size = given.voxel_size
+            recipe = given.first(choose_voxel_size(*self.clouds, tick=tick) if size is None else size)
+            thinned = self._thinned(recipe.voxel_size, tick)
+        return self._matched(recipe, thinned, steps)
+
     def match(self, recipe: Recipe, steps: Steps) -> Matched:
         """Raises InputError when there are too few, StoppedError when the limits are over."""
         with steps("downsample") as tick:
             tick(0.0)
-            source, target = (voxel_downsample(cloud, recipe.voxel_size, tick=tick) for cloud in self.clouds)
+            thinned = self._thinned(recipe.voxel_size, tick)
+        return self._matched(recipe, thinned, steps)
+
+    def _thinned(self, voxel_size: float, tick: Tick) -> Clouds:
+        source, target = (voxel_downsample(cloud, voxel_size, tick=tick) for cloud in self.clouds)
+        return source, target
+
+    def _matched(self, recipe: Recipe, thinned: Clouds, steps: Steps) -> Matched:
+        source, target = thinned
         with steps("describe source") as tick:
             source_rows, source_features = self._described("source", source, recipe, tick)
         with steps("describe target") as tick:
