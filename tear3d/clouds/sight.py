@@ -111,4 +111,4 @@ def contradicted(seen: Seen, points: FloatArray, near: Flags, clear: Flags) -> f
         against / (against + agreeing) if against else 0.0
         for against in (np.count_nonzero(sight.through(points[clear])) for sight in seen.sights)
     ]
-    return min(shares, default=float("nan"))
+    return float(min(shares, default=float("nan")))
