@@ -57,8 +57,8 @@ class Job:
         first = self.maker.first(self.given, steps)
         self._try(first, jury, steps, began)
         with _less_time(self.limits, _TRIES_SHARE):
-            for other in self.given.others(first.recipe):
-                if self.limits.over() or jury.best is None or jury.best.confirmed:
+            for other in self.given.others(first.recipe, lambda: jury.hopeless):
+                if self.limits.over() or jury.confirmed:
                     break
                 began = time.perf_counter()
                 try:

@@ -60,6 +60,14 @@ class Jury:
     best: Judged | None = None
     tries: list[Try] = field(default_factory=list)
 
+    @property
+    def confirmed(self) -> bool:
+        return self.best is not None and self.best.confirmed
+
+    @property
+    def hopeless(self) -> bool:
+        return self.best is not None and self.best.judgement.verdict == "rejected"
+
     def hear(self, matched: Matched, found: list[Candidate], began: float) -> None:
         """Judge the candidates of a try, in their order, until one is beyond doubt or the limits are over."""
         top = max(candidate.saving for candidate in found)

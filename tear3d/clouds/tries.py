@@ -59,12 +59,17 @@ class Given:
     def first(self, voxel_size: float) -> Recipe:
         return Recipe(voxel_size, self._bound(voxel_size), self.top_k, self.keypoints)
 
-    def others(self, first: Recipe) -> Iterator[Recipe]:
-        """What to try when the first way leads to no pose that the clouds confirm."""
+    def others(self, first: Recipe, hopeless: Callable[[], bool]) -> Iterator[Recipe]:
+        """What to try when the first way leads to no pose that the clouds confirm.
+
+        Other voxels first. When all poses of all voxels are rejected, more of the same matches are not tried.
+        """
         if self.voxel_size is None:
             for factor in (_COARSER, _FINER):
                 size = float(f"{factor * first.voxel_size:.2g}")
                 yield replace(first, voxel_size=size, noise_bound=self._bound(size))
+            if hopeless():
+                return
         if self.top_k == 1 and not self.filtered:
             yield replace(first, top_k=_MORE)
         if self.keypoints is None:

@@ -9,7 +9,8 @@ import pytest
 
 import tear3d.clouds.job as module
 from tear3d.clouds import register_clouds
-from tear3d.clouds.tries import Given, Recipe
+from tear3d.clouds.tries import Given, Maker, Recipe
+from tear3d.errors import InputError
 from tear3d.find.search import Candidate
 from tear3d.problem.pose import Pose
 from tests.bumpy import apply, bumpy_cloud, pose
@@ -38,24 +39,24 @@ def found_in(monkeypatch):
 def test_what_is_not_given_is_varied():
     first = Given().first(0.1)
     assert first == Recipe(0.1, pytest.approx(0.15))
-    assert [(r.voxel_size, r.top_k, r.keypoints) for r in Given().others(first)] == [
+    assert [(r.voxel_size, r.top_k, r.keypoints) for r in Given().others(first, lambda: False)] == [
         (0.15, 1, None),
         (0.067, 1, None),
         (0.1, 3, None),
         (0.1, 1, "iss"),
     ]
-    assert [r.noise_bound for r in Given().others(first)] == pytest.approx([0.225, 0.1005, 0.15, 0.15])
+    assert [r.noise_bound for r in Given().others(first, lambda: False)] == pytest.approx([0.225, 0.1005, 0.15, 0.15])
 
 
 def test_what_is_given_is_kept():
     given = Given(voxel_size=0.2, noise_bound=0.5, top_k=2, keypoints="iss")
-    assert list(given.others(given.first(0.2))) == []
+    assert list(given.others(given.first(0.2), lambda: False)) == []
     given = Given(noise_bound=0.5, filtered=True)
-    others = list(given.others(given.first(0.1)))
+    others = list(given.others(given.first(0.1), lambda: False))
     assert {r.noise_bound for r in others} == {0.5}
     assert {r.top_k for r in others} == {1}
     fixed = Given(voxel_size=0.2)
-    assert {r.voxel_size for r in fixed.others(fixed.first(0.2))} == {0.2}
+    assert {r.voxel_size for r in fixed.others(fixed.first(0.2), lambda: True)} == {0.2}
 
 
 def test_a_confirmed_pose_ends_the_tries(found_in):
@@ -99,7 +100,8 @@ def test_when_nothing_is_confirmed_the_best_is_returned_unrefined(found_in):
     found = register_clouds(*halves())
     assert found.verdict == "rejected"
     assert found.refinement is None
-    assert len(asked) == len(found.tries) == 5
+    assert len(asked) == len(found.tries) == 3, "other voxels, and no more once all is rejected"
+    assert len({recipe.voxel_size for recipe in asked}) == 3
     assert not found.result.proven
 
 
@@ -121,9 +123,6 @@ def test_a_time_limit_holds_for_all_tries(found_in, monkeypatch):
 
 
 def test_a_try_without_matches_is_noted(found_in, monkeypatch):
-    from tear3d.clouds.tries import Maker
-    from tear3d.errors import InputError
-
     match = Maker.match
 
     def fails(self, recipe, steps):
@@ -132,7 +131,8 @@ def test_a_try_without_matches_is_noted(found_in, monkeypatch):
         return match(self, recipe, steps)
 
     monkeypatch.setattr(Maker, "match", fails)
-    found = register_clouds(*halves(), certify=False)
+    found = register_clouds(*halves(), voxel_size=0.1, certify=False)
+    assert [each.top_k for each in found.tries] == [1, 3, 1]
     assert found.tries[-1].verdict is None
     assert found.tries[-1].num_matches == 0
     assert found.tries[-1].fit is None
