@@ -1,4 +1,4 @@
-"""From two clouds to a pose: downsample, describe, match, register, refine."""
+"""From two clouds to a pose: checked options for the job that does it."""
 
 from __future__ import annotations
 
@@ -60,8 +60,9 @@ def register_clouds(
     refine : {"gicp", "icp", "plane"}, optional
         How to refine on the clouds, at half the voxel size; None leaves the pose of the matches.
     time_limit : float, optional
-        Seconds for the whole call, features and refinement included. A fifth of what is left after the matching is
-        kept for the refinement.
+        Seconds for the whole call, features, further tries and refinement included. A fifth of what is left after the
+        matching is kept for the refinement. Without it further tries end after a fixed number: see
+        `tear3d.clouds.tries`.
     progress : callable, optional
         Called with a `Progress` while each step goes on; returning False stops the call, as Ctrl-C does.
     seed, threads
@@ -72,7 +73,7 @@ def register_clouds(
     Returns
     -------
     CloudResult
-        When the call was stopped, the best pose so far.
+        `success` when the clouds confirm the pose. When the call was stopped, the best pose so far.
 
     Raises
     ------
