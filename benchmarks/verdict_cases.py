@@ -77,10 +77,16 @@ def _mirrored(scan: Scan) -> Made:
 
 
 def _shuffled(scan: Scan) -> Made:
-    """A scan cut into blocks, which change places and are turned: all surfaces are there, and no arrangement."""
+    """A scan cut into blocks, which change places and are turned: all surfaces are there, and no arrangement.
+
+    No block has more than a twentieth of the points: with one that has a third, a third would truly fit.
+    """
     rng = _random("shuffled", scan.name)
-    edge = 1.5 * _size(scan.points)
-    cells, block = np.unique(np.floor(scan.points / edge), axis=0, return_inverse=True)
+    edge, largest = 2.0 * _size(scan.points), len(scan.points)
+    while largest > len(scan.points) / 20:
+        edge *= 0.8
+        cells, block, counts = np.unique(np.floor(scan.points / edge), axis=0, return_inverse=True, return_counts=True)
+        largest = counts.max()
     centres = (cells + 0.5) * edge
     moved = np.empty_like(scan.points)
     for k, other in enumerate(rng.permutation(len(cells))):
