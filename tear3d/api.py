@@ -18,6 +18,7 @@ from tear3d.problem.losses import LossName
 from tear3d.problem.objective import Scored, inlier_mask, residuals
 from tear3d.problem.options import BoundsName, Certify, Options
 from tear3d.problem.pairs import Pairs
+from tear3d.problem.pose import Pose
 from tear3d.prove.certificate import Attempt, Certificate
 from tear3d.prove.rows import prove_rows
 from tear3d.prove.whole import prove_pose
@@ -115,14 +116,20 @@ def register(
         return solve(Pairs.of(source, target, noise_bound, weights), options, limits)
 
 
-def solve(pairs: Pairs, options: Options, limits: Limits) -> Result:
-    """`register` for checked pairs and options, within limits that the call may share with others."""
+def solve(
+    pairs: Pairs, options: Options, limits: Limits, search: Search | None = None, chosen: Pose | None = None
+) -> Result:
+    """`register` for checked pairs and options, within limits that the call may share with others.
+
+    `search`, when it is done already; `chosen`, the one of its poses to start from instead of the best by the pairs.
+    """
     pairs.check_range(options.the_loss)
     chance = Chance(pairs)
     with limits.timed("candidates"):
-        search = Search.run(pairs, options, limits, Chance)
-        found = search.candidate(search.ranked()[0])
-        best = Scored(*climb(pairs, found.pose, options.the_loss, graduated=False, limits=limits))
+        if search is None:
+            search = Search.run(pairs, options, limits, Chance)
+        start = search.candidate(search.ranked()[0]).pose if chosen is None else chosen
+        best = Scored(*climb(pairs, start, options.the_loss, graduated=False, limits=limits))
         others = [best.pose, *search.rivals(best.pose)]
     log.info("candidate saves %.6g after %.3f s", best.saving, limits.seconds)
     attempts: tuple[Attempt, ...] = ()

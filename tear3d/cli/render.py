@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tear3d.cli.folder import Run
     from tear3d.cli.truth import Truth
     from tear3d.clouds.register import CloudResult
+    from tear3d.clouds.tries import Try
     from tear3d.lab.synthetic import Problem
     from tear3d.problem.arrays import FloatArray
     from tear3d.result import Certificate, Result
@@ -41,7 +42,7 @@ def print_result(
     """The verdict, the pose, the figures, what each stage proved, and what to try if that is not enough."""
     console = console or _console()
     result = run.result
-    verdict = words.verdict(result)
+    verdict = words.verdict(result) if found is None or found.success else _not_confirmed(found)
     colour = _COLOURS[verdict.tone]
     headline = Text(verdict.headline, style=f"bold {colour}")
     title = Text(f" {verdict.label} ", style=f"bold {colour}")
@@ -53,6 +54,14 @@ def print_result(
     advice = _advice(result, clouds=found is not None)
     if advice:
         console.print(Padding(Text(advice), (1, 2, 0, 2)))
+
+
+def _not_confirmed(found: CloudResult) -> words.Verdict:
+    """Whatever the matches say."""
+    sentence = "; ".join(found.reasons)
+    if found.verdict == "rejected":
+        return words.Verdict("bad", found.verdict, "The clouds contradict the best pose found", f"Why: {sentence}.")
+    return words.Verdict("warn", found.verdict, "The clouds do not confirm this pose", f"Why: {sentence}.")
 
 
 def print_demo_task(problem: Problem, console: Console | None = None) -> None:
@@ -152,6 +161,10 @@ def _clouds(run: Run, found: CloudResult) -> Iterator[tuple[str, str]]:
     for note in found.notes:
         yield "note", note
     yield "voxel size", f"{found.voxel_size:g}, noise bound {found.noise_bound:g}"
+    if found.success:
+        yield "confirmed", "; ".join(found.reasons)
+    if len(found.tries) > 1:
+        yield "tries", "; ".join(_tried(each) for each in found.tries)
     refinement = found.refinement
     if refinement is None:
         return
@@ -170,6 +183,12 @@ def _clouds(run: Run, found: CloudResult) -> Iterator[tuple[str, str]]:
     else:
         early = "" if refinement.converged else ", not converged"
         yield "refinement", f"moved the points by {words.number(shift, 3)} on average{early}"
+
+
+def _tried(each: Try) -> str:
+    more = f", {each.top_k} matches a point" if each.top_k > 1 else ""
+    points = f", {each.keypoints} keypoints" if each.keypoints else ""
+    return f"voxel {each.voxel_size:g}{more}{points}: {each.verdict or 'no matches'}"
 
 
 def _advice(result: Result, *, clouds: bool) -> str:

@@ -146,15 +146,19 @@ def finish(
         render.print_result(run, truth, found)
         for name in written:
             typer.echo(f"wrote {name}")
-    code = exit_code(run.result)
+    code = exit_code(run.result, found)
     if code:
         raise typer.Exit(code)
 
 
-def exit_code(result: Result) -> int:
-    """0 when the pose cannot be chance and what was asked for was done: its proof, or none with --no-certify."""
+def exit_code(result: Result, found: CloudResult | None = None) -> int:
+    """0 when the pose can be trusted and what was asked for was done: its proof, or none with --no-certify.
+
+    A pose between clouds can be trusted when the clouds confirm it, others when the consensus cannot be chance.
+    """
+    trusted = result.success if found is None else found.success
     unasked = result.status == "uncertified" and result.settings.get("certify") is False
-    return 0 if result.success and (result.proven or unasked) else NOT_PROVEN
+    return 0 if trusted and (result.proven or unasked) else NOT_PROVEN
 
 
 class _MemoryLog(logging.Handler):

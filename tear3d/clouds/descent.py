@@ -38,6 +38,7 @@ class Descent:
     """Every pose in `reached` was measured; whoever is stopped in `run` can take the last one."""
 
     pairing: Pairing
+    most: int = _ITERATIONS
     reached: list[Measured] = field(default_factory=list)
     converged: bool = False
 
@@ -48,7 +49,7 @@ class Descent:
     def run(self, start: FloatArray, tick: Tick) -> None:
         damping, pose = _DAMPING, start
         at = self._measure(pose, tick)
-        while at.near and not self.converged and self.iterations < _ITERATIONS:
+        while at.near and not self.converged and self.iterations < self.most:
             for _ in range(_TRIES):
                 tick(self._done)
                 change: FloatArray = np.linalg.solve(at.H + damping * np.eye(6), -at.b).astype(np.float64)
@@ -65,10 +66,10 @@ class Descent:
 
     @property
     def _done(self) -> float:
-        return len(self.reached) / (_ITERATIONS + 1)
+        return len(self.reached) / (self.most + 1)
 
     def _measure(self, pose: FloatArray, tick: Tick) -> Equations:
-        at = self.pairing.linearise(pose, part_of(tick, self._done, self._done + 1.0 / (_ITERATIONS + 1)))
+        at = self.pairing.linearise(pose, part_of(tick, self._done, self._done + 1.0 / (self.most + 1)))
         self.reached.append(Measured.of(pose, at, len(self.pairing)))
         return at
 

@@ -48,21 +48,31 @@ class Description:
 
     def of(self, points: FloatArray, voxel_size: float, tick: Tick) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """The rows of `points` to match and their descriptors."""
-        tick(0.0)
         described = 1.0 if self.keypoints is None else 0.7
-        features = self._features(points, voxel_size, part_of(tick, 0.0, described))
-        tick(described)
-        rows = np.flatnonzero(features.any(axis=1))
-        if self.keypoints is not None:
-            found = iss_keypoints(
-                points,
-                salient_radius=_ISS_SALIENT * voxel_size,
-                non_max_radius=_ISS_NON_MAX * voxel_size,
-                threads=self.threads,
-                tick=part_of(tick, described, 1.0),
-            )
-            rows = np.intersect1d(rows, found, assume_unique=True)
+        features = self.features(points, voxel_size, part_of(tick, 0.0, described))
+        rows = self.rows(points, voxel_size, features, part_of(tick, described, 1.0))
         return rows, features[rows]
+
+    def features(self, points: FloatArray, voxel_size: float, tick: Tick) -> NDArray[Any]:
+        """A descriptor for every point; zeros where there is none."""
+        tick(0.0)
+        features = self._features(points, voxel_size, tick)
+        tick(1.0)
+        return features
+
+    def rows(self, points: FloatArray, voxel_size: float, features: NDArray[Any], tick: Tick) -> NDArray[np.int64]:
+        """Which points to match: those with a descriptor, or the keypoints among them."""
+        rows = np.flatnonzero(features.any(axis=1))
+        if self.keypoints is None:
+            return rows
+        found = iss_keypoints(
+            points,
+            salient_radius=_ISS_SALIENT * voxel_size,
+            non_max_radius=_ISS_NON_MAX * voxel_size,
+            threads=self.threads,
+            tick=tick,
+        )
+        return np.intersect1d(rows, found, assume_unique=True)
 
     def _features(self, points: FloatArray, voxel_size: float, tick: Tick) -> NDArray[Any]:
         if callable(self.descriptor):

@@ -1,46 +1,27 @@
-"""From two clouds to a pose: downsample, describe, match, register, refine."""
+"""From two clouds to a pose: checked options for the job that does it."""
 
 from __future__ import annotations
 
-import logging
 import math
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from tear3d.api import solve
 from tear3d.clouds.describe import Description, Descriptor, Keypoints
 from tear3d.clouds.equations import METHODS, Method
 from tear3d.clouds.inputs import Inputs
-from tear3d.clouds.refine import RefineResult, refine_icp
+from tear3d.clouds.job import Job
 from tear3d.clouds.result import CloudResult
-from tear3d.clouds.verdict import CloudEvidence
+from tear3d.clouds.tries import Given, Maker
 from tear3d.errors import InputError
 from tear3d.features.matching import check_match_options, match
-from tear3d.features.steps import Steps
-from tear3d.features.voxel import check_voxel_size, choose_voxel_size, voxel_downsample
-from tear3d.problem.arrays import FloatArray, Points
+from tear3d.features.voxel import check_voxel_size
+from tear3d.problem.arrays import Points
 from tear3d.problem.limits import Limits, ProgressCallback, ctrl_c_cancels
 from tear3d.problem.options import Options, as_number
-from tear3d.problem.pairs import Pairs
-from tear3d.result import Result
 
 __all__ = ["CloudResult", "register_clouds"]
-
-_log = logging.getLogger(__name__)
-
-# In voxels.
-_NOISE_BOUND = 1.5
-# Of the time that is left after the matching, what the search may take when a refinement follows. Free choice.
-_SEARCH_SHARE = 0.8
-
-Matcher = Callable[..., NDArray[np.int64]]
 
 
 def register_clouds(
@@ -81,8 +62,9 @@ def register_clouds(
     refine : {"gicp", "icp", "plane"}, optional
         How to refine on the clouds, at half the voxel size; None leaves the pose of the matches.
     time_limit : float, optional
-        Seconds for the whole call, features and refinement included. A fifth of what is left after the matching is
-        kept for the refinement.
+        Seconds for the whole call, features, further tries and refinement included. A fifth of what is left after the
+        matching is kept for the refinement. Without it further tries end after a fixed number: see
+        `tear3d.clouds.tries`.
     progress : callable, optional
         Called with a `Progress` while each step goes on; returning False stops the call, as Ctrl-C does.
     seed, threads
@@ -93,7 +75,7 @@ def register_clouds(
     Returns
     -------
     CloudResult
-        When the call was stopped, the best pose so far.
+        `success` when the clouds confirm the pose. When the call was stopped, the best pose so far.
 
     Raises
     ------
@@ -115,108 +97,17 @@ def register_clouds(
     check_match_options(ratio, top_k)
     if refine is not None and refine not in METHODS:
         raise InputError(f"refine is {refine!r}: expected 'gicp', 'icp', 'plane' or None")
-    job = _Job(
-        inputs=Inputs.of(source, target),
-        description=Description(descriptor, keypoints, threads),
-        matcher=partial(match, ratio=ratio, top_k=top_k, mutual=mutual, threads=threads),
+    matcher = partial(match, ratio=ratio, mutual=mutual, threads=threads)
+    job = Job(
+        maker=Maker(Inputs.of(source, target), Description(descriptor, keypoints, threads), matcher),
+        given=Given(voxel_size, noise_bound, top_k, keypoints, filtered=ratio is not None or mutual),
         refine=refine,
-        threads=threads,
         options=checked,
         limits=limits,
+        threads=threads,
     )
     with ctrl_c_cancels(limits):
-        return job.run(voxel_size, noise_bound)
-
-
-@dataclass(frozen=True)
-class _Job:
-    """One checked call."""
-
-    inputs: Inputs
-    description: Description
-    matcher: Matcher
-    refine: Method | None
-    threads: int | None
-    options: Options
-    limits: Limits
-
-    def run(self, voxel_size: float | None, noise_bound: float | None) -> CloudResult:
-        steps = Steps(self.limits)
-        with steps("downsample") as tick:
-            tick(0.0)
-            if voxel_size is None:
-                voxel_size = choose_voxel_size(*self.inputs.clouds, tick=tick)
-            source, target = (voxel_downsample(cloud, voxel_size, tick=tick) for cloud in self.inputs.clouds)
-        self.inputs.check_thinned((source, target), voxel_size)
-        if noise_bound is None:
-            noise_bound = _NOISE_BOUND * voxel_size
-        pairs = self._match(source, target, voxel_size, steps)
-        _log.info("%d matches of %d and %d points, voxel size %g", len(pairs), len(source), len(target), voxel_size)
-        if len(pairs) < 3:
-            advice = self.inputs.units or "use a smaller voxel_size, or no ratio, mutual or keypoints"
-            raise InputError(
-                f"source and target: only {len(pairs)} matches between {len(source)} and {len(target)} points, at "
-                f"least 3 are needed: {advice}"
-            )
-        share = 1.0 if self.refine is None else _SEARCH_SHARE
-        with steps("register"), _less_time(self.limits, share), self.inputs.explained():
-            result = _register_matches(source[pairs[:, 0]], target[pairs[:, 1]], noise_bound, self.options, self.limits)
-        refinement = self._refine(result, voxel_size, noise_bound, steps)
-        return CloudResult(
-            result=result,
-            transformation=result.transformation if refinement is None else refinement.transformation,
-            refinement=refinement,
-            pairs=pairs,
-            source_points=source,
-            target_points=target,
-            voxel_size=float(voxel_size),
-            noise_bound=float(noise_bound),
-            seconds=steps.seconds,
-            evidence=CloudEvidence(),
-            verdict="confirmed" if result.success else "doubtful",
-            reasons=(),
-            dropped=self.inputs.dropped,
-            notes=self.inputs.notes,
-        )
-
-    def _match(self, source: FloatArray, target: FloatArray, voxel_size: float, steps: Steps) -> NDArray[np.int64]:
-        with steps("describe source") as tick:
-            source_rows, source_features = self.description.of(source, voxel_size, tick)
-        with steps("describe target") as tick:
-            target_rows, target_features = self.description.of(target, voxel_size, tick)
-        with steps("match") as tick:
-            tick(0.0)
-            found = self.matcher(source_features, target_features, tick=tick)
-            return np.column_stack((source_rows[found[:, 0]], target_rows[found[:, 1]]))
-
-    def _refine(self, result: Result, voxel_size: float, noise_bound: float, steps: Steps) -> RefineResult | None:
-        if self.refine is None or not result.success:
-            return None
-        began = time.perf_counter()
-        # Finer than the matches: the pose is near.
-        refinement = refine_icp(
-            *self.inputs.clouds,
-            result.transformation,
-            method=self.refine,
-            voxel_size=0.5 * voxel_size,
-            max_distance=max(2.0 * noise_bound, 3.0 * voxel_size),
-            threads=self.threads,
-            limits=self.limits,
-        )
-        steps.seconds["refine"] = time.perf_counter() - began
-        return refinement
-
-
-@contextmanager
-def _less_time(limits: Limits, share: float) -> Iterator[None]:
-    """While the block runs, only this share of the time that is left."""
-    whole = limits.time_limit
-    if whole is not None:
-        limits.time_limit = whole - (1.0 - share) * max(0.0, whole - limits.seconds)
-    try:
-        yield
-    finally:
-        limits.time_limit = whole
+        return job.run()
 
 
 def _checked_options(options: dict[str, Any]) -> Options:
@@ -226,10 +117,3 @@ def _checked_options(options: dict[str, Any]) -> Options:
         if name not in known:
             raise TypeError(f"register_clouds() got an unexpected keyword argument {name!r}")
     return Options.of(**options)
-
-
-def _register_matches(
-    source: FloatArray, target: FloatArray, noise_bound: float, options: Options, limits: Limits
-) -> Result:
-    """The search for the pose of the matches; the best so far when the limits are over."""
-    return solve(Pairs.of(source, target, noise_bound, None), options, limits)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.clouds.refine import RefineResult
+from tear3d.clouds.tries import Try
 from tear3d.clouds.verdict import CloudEvidence, CloudVerdict
 from tear3d.judge.ambiguity import Ambiguity
 from tear3d.problem.arrays import FloatArray
@@ -24,7 +25,7 @@ class CloudResult:
     transformation: FloatArray
     """4×4, target ← source: refined, or that of `result` without refinement."""
     refinement: RefineResult | None
-    """None when not asked for, or when the consensus may be chance."""
+    """None when not asked for, or when the clouds do not confirm the pose."""
     pairs: NDArray[np.int64] = field(repr=False)
     """Matches: rows of `source_points` and `target_points`."""
     source_points: FloatArray = field(repr=False)
@@ -38,6 +39,8 @@ class CloudResult:
     """Whether the clouds bear the pose out: `confirmed`, `doubtful` or `rejected`."""
     reasons: tuple[str, ...]
     """Why, in words."""
+    tries: tuple[Try, ...] = ()
+    """What was tried, first to last; the result is that of the try whose best pose the clouds bear out best."""
     ambiguity: Ambiguity | None = None
     """Why another pose may be meant just as well; None when this one stands alone."""
     covariance: FloatArray = field(default_factory=lambda: np.full((6, 6), np.nan), repr=False)
@@ -89,13 +92,18 @@ class CloudResult:
             "notes": list(self.notes),
             "result": self.result.to_dict(),
             "refinement": None if self.refinement is None else self.refinement.to_dict(),
+            "verdict": self.verdict,
+            "reasons": list(self.reasons),
+            "evidence": self.evidence.to_dict(),
+            "tries": [each.to_dict() for each in self.tries],
             "seconds": self.seconds,
         }
 
     def __str__(self) -> str:
         return (
             f"{len(self.pairs)} matches of {len(self.source_points)} and {len(self.target_points)} points, "
-            f"voxel size {self.voxel_size:g}, noise bound {self.noise_bound:g}\n{self.result}{self._refined()}"
+            f"voxel size {self.voxel_size:g}, noise bound {self.noise_bound:g}\n{self.result}{self._refined()}\n"
+            f"{self.verdict}: {'; '.join(self.reasons)}"
         )
 
     def _refined(self) -> str:

@@ -4,33 +4,181 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
+
+from tear3d.judge.ambiguity import Ambiguity
 
 CloudVerdict = Literal["confirmed", "doubtful", "rejected"]
+
+# What follows was chosen by looking at 120 pairs of scans of different places, 12 mirrored scans and 25 pairs of scans
+# that belong together, 840 poses in all, and at two dozen generated objects and rooms; benchmarks/verdict.py measures
+# it on others. `docs/clouds.md` tells the margins.
+CONFIRMED_FIT = 0.18
+"""Of the fit. Right poses have 0.21 and more, scans of a street 20 m apart being the lowest; scans of different places
+at most 0.14 if free space does not contradict the pose, the best of all tries."""
+ALONE_FIT = 0.25
+"""Where the clouds must speak for themselves: without a consensus beyond chance, or without a plausible viewpoint.
+Scans of different places have at most 0.21, free space left aside."""
+REJECTED_FIT = 0.1
+"""Below, less agrees than where surfaces that have nothing to do with each other cross."""
+PRICE = 8.0
+"""Every hundredth of the points that is contradicted asks for 0.08 more of the fit: where scans fit by symmetry, as a
+mirrored room does, or because both show a ball with bumps, it is the free space that tells. Right poses have at most
+0.03 (moving things, thin ones between two rays), most less than 0.01; wrong ones that fit well 0.05 and more."""
+REFUTED = 0.15
+"""So much contradiction is never made up for, where it is sure from where the scan was taken."""
+GUESSED_FIT = 0.45
+"""What contradiction asks for at most where the viewpoint is a guess: parts cut out of a model have 0.55 and more with
+an overlap of half of each, wrong poses that only such a guess contradicts at most 0.39."""
+FEWEST, FEWEST_WHOLE = 10.0, 4.0
+"""Points that face along the weakest axis: fewer could all agree by chance; less so where nearly everything agrees."""
+WHOLE_FIT = 0.6
+"""Of clouds that fit as a whole: twice what scans of different places reach."""
+SAME_POSE = 3.0
+"""Noise bounds: a pose from which the clouds settle farther away is another one, as it is for the search."""
 
 
 @dataclass(frozen=True)
 class CloudEvidence:
-    """How two clouds fit under a pose; NaN for what was not measured."""
+    """How two clouds fit under a pose, after a few steps of alignment from it; NaN for what was not measured.
+
+    A point agrees when a point of the other cloud lies within a voxel and its surface faces the same way, within 30°.
+    Surfaces are counted along three axes, the principal ones of the normals of the overlap, each point by how much it
+    faces along them; the geometric mean of the three and the smaller of both directions counts. So a floor on a floor
+    says little, however large it is.
+    """
 
     overlap_source: float = math.nan
     """Share of the source points with a target point within a voxel."""
     overlap_target: float = math.nan
     """Share of the target points with a source point within a voxel."""
     normals: float = math.nan
-    """Share of those points whose surfaces face the same way, or the opposite."""
+    """Share of those source points whose surfaces face the same way, or the opposite."""
+    agreement: float = math.nan
+    """Of the surface within three voxels of the other cloud, how much agrees: surfaces that cross by chance are as
+    often three voxels apart as one."""
+    coverage: float = math.nan
+    """Of all the surface, how much agrees."""
+    support: float = math.nan
+    """Points that agree and face along the axis that has fewest."""
     contradicted: float = math.nan
-    """Share of the points that lie where the other scan saw through, among those it could have seen."""
+    """Share of the points that lie where the other scan saw through, of those and the ones on its surface; the larger
+    of both directions. Of scans whose sensor stood in their middle, at the origin; NaN for others, and where the fit
+    is so low that it does not matter."""
+    perhaps_contradicted: float = math.nan
+    """The same of other scans, from that place of the plausible ones from which it is least: the origin, and far away
+    along the axes. NaN when no place explains the cloud."""
     drift: float = math.nan
-    """How far the refinement moved the points, in noise bounds."""
+    """How far the clouds moved the points from the pose of the matches, in noise bounds."""
     residual: float = math.nan
-    """Root mean square distance of the overlapping points, in voxels."""
+    """Root mean square distance of the overlapping source points to the nearest target points, in voxels."""
+    voxel_size: float = math.nan
+    """Of the clouds that were compared: those of the first try, thinned further beyond 50 000 points."""
 
     @property
     def overlap(self) -> float:
         """The smaller of both directions."""
         return min(self.overlap_source, self.overlap_target)
 
+    @property
+    def fit(self) -> float:
+        """Geometric mean of agreement and coverage, 0 to 1."""
+        return math.sqrt(self.agreement * self.coverage)
+
+    @property
+    def blind(self) -> bool:
+        """It is not known of either cloud from where it was seen."""
+        return math.isnan(self.contradicted) and math.isnan(self.perhaps_contradicted)
+
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON: None instead of NaN."""
-        return {name: None if math.isnan(value) else value for name, value in vars(self).items()}
+        values = vars(self) | {"overlap": self.overlap, "fit": self.fit}
+        return {name: None if math.isnan(value) else value for name, value in values.items()}
+
+
+class Judgement(NamedTuple):
+    """A verdict and its reasons in words."""
+
+    verdict: CloudVerdict
+    reasons: tuple[str, ...]
+
+
+def judge(known: CloudEvidence, *, chance: bool, settled: bool = True, ambiguity: Ambiguity | None = None) -> Judgement:
+    """What follows from the evidence.
+
+    Parameters
+    ----------
+    known : CloudEvidence
+    chance : bool
+        The consensus of the matches could be chance.
+    settled : bool
+        The pose is the one that the clouds settled at, not the one they started from.
+    ambiguity : Ambiguity, optional
+        Why another pose may be meant just as well.
+    """
+    if math.isnan(known.fit):
+        return Judgement("doubtful", ("the clouds were not compared: stopped before",))
+    against = tuple(_refutations(known))
+    if against:
+        return Judgement("rejected", against)
+    doubts = tuple(_doubts(known, chance, settled))
+    if ambiguity is not None:
+        doubts += (f"ambiguous: {ambiguity.sentence}",)
+    return Judgement("doubtful", doubts) if doubts else Judgement("confirmed", (_grounds(known),))
+
+
+def _refutations(known: CloudEvidence) -> list[str]:
+    found = []
+    if known.contradicted > REFUTED:
+        found.append(
+            f"{_percent(known.contradicted)} of the points that could be compared lie where the other scan saw through"
+        )
+    if known.fit < REJECTED_FIT:
+        found.append(f"the surfaces do not agree: fit {known.fit:.2f}, as between clouds that have nothing in common")
+    return found
+
+
+def _doubts(known: CloudEvidence, chance: bool, settled: bool) -> list[str]:
+    found = []
+    wanted, why = _wanted(known, chance)
+    if known.fit < wanted:
+        found.append(f"the surfaces agree too little: fit {known.fit:.2f}, {wanted:.2f} is asked for{why}")
+    if known.support < (FEWEST_WHOLE if known.fit >= WHOLE_FIT else FEWEST):
+        found.append(f"only {known.support:.0f} points say where the clouds are along one direction")
+    if not settled and known.drift > SAME_POSE:
+        found.append(f"the clouds settle {known.drift:.1f} noise bounds away from this pose")
+    return found
+
+
+def wanted_fit(known: CloudEvidence, chance: bool) -> float:
+    """The fit that a pose with this evidence must have to be confirmed."""
+    return _wanted(known, chance)[0]
+
+
+def _wanted(known: CloudEvidence, chance: bool) -> tuple[float, str]:
+    """The fit that is asked for, and why it is more than usual."""
+    sure, guessed = (0.0 if math.isnan(v) else v for v in (known.contradicted, known.perhaps_contradicted))
+    most = CONFIRMED_FIT + PRICE * sure, min(GUESSED_FIT, CONFIRMED_FIT + PRICE * guessed)
+    reasons = [(CONFIRMED_FIT, "")]
+    reasons += [
+        (wanted, f", as {_percent(share)} of the points lie where the other scan {seen} through")
+        for wanted, share, seen in ((most[0], sure, "saw"), (most[1], guessed, "seems to have seen"))
+    ]
+    if chance:
+        reasons.append((ALONE_FIT, ", as the matches alone could be chance"))
+    if known.blind:
+        reasons.append((ALONE_FIT, ", as the viewpoints are not known"))
+    return max(reasons, key=lambda reason: reason[0])
+
+
+def _grounds(known: CloudEvidence) -> str:
+    shares = [share for share in (known.contradicted, known.perhaps_contradicted) if not math.isnan(share)]
+    free = f"{_percent(max(shares))} contradicted" if shares else "viewpoints unknown"
+    return (
+        f"the surfaces agree: fit {known.fit:.2f}, overlap {_percent(known.overlap_source)} of the source and "
+        f"{_percent(known.overlap_target)} of the target, {free}"
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.3g} %" if share >= 0.001 or share == 0.0 else "less than 0.1 %"

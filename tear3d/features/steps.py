@@ -50,7 +50,7 @@ class Steps:
         try:
             yield tick
         finally:
-            self.seconds[name] = time.perf_counter() - began
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - began
         self._report(name, 1.0, at_once=True)
 
     def _report(self, name: str, done: float, *, at_once: bool = False) -> None:

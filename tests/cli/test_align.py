@@ -34,6 +34,7 @@ class FakeAligner:
     def __init__(self):
         self.status = "optimal"
         self.refined = REFINED
+        self.verdict = "confirmed"
         self.calls = []
 
     def __call__(self, source, target, *, refine, progress, **options):
@@ -60,8 +61,8 @@ class FakeAligner:
             noise_bound=0.15,
             seconds={"downsample": 0.1, "register": 0.4},
             evidence=CloudEvidence(),
-            verdict="confirmed" if result.success else "doubtful",
-            reasons=(),
+            verdict=self.verdict if result.success else "doubtful",
+            reasons=("a reason",),
         )
 
 
@@ -251,3 +252,13 @@ def test_real_clouds_with_no_options_but_the_files(name, tmp_path):
     cloud, truth = tear3d.read_cloud(source), np.loadtxt(folder / name / "T_target_source.txt")
     error = np.linalg.norm(apply(np.array(result["transformation"]), cloud) - apply(truth, cloud), axis=1)
     assert error.mean() < result["voxel_size"]
+
+
+@pytest.mark.parametrize(("verdict", "words"), [("doubtful", "do not confirm"), ("rejected", "contradict")])
+def test_a_pose_that_the_clouds_do_not_confirm_exits_with_3_and_says_why(aligner, files, verdict, words):
+    aligner.verdict = verdict
+    output = run("align", *files, code=3).stdout
+    assert verdict in output
+    assert words in output
+    assert "a reason" in output
+    assert "Registered" not in output

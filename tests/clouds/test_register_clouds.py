@@ -4,9 +4,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-import tear3d.clouds.register as module
+import tear3d.clouds.job as module
 from tear3d.clouds import register_clouds
 from tear3d.errors import InputError, MissingExtraError
+from tear3d.find.search import Candidate
+from tear3d.problem.pose import Pose
 from tear3d.result import Certificate, Result
 from tests.bumpy import apply, bumpy_cloud, pose
 from tests.real_data import clouds_dir
@@ -26,12 +28,25 @@ def solver(monkeypatch):
     """Stands in for the solver: answers with a given pose and remembers how it was called."""
     fake = SimpleNamespace(pose=TRUTH, status="optimal", calls=[])
 
-    def register(source, target, noise_bound, options, limits):
-        fake.calls.append((source, target, noise_bound, options))
-        inliers = np.linalg.norm(apply(fake.pose, source) - target, axis=1) <= noise_bound
-        return Result(fake.pose, inliers, 0.0, 0.0, fake.status, "", Certificate(), -9.0, {"search": 0.0})
+    class FakePoses:
+        def __init__(self, matched):
+            self.matched = matched
+            level = 1.0 if fake.status == "no_consensus" else -9.0
+            self.candidates = [Candidate(Pose(fake.pose[:3, :3], fake.pose[:3, 3]), 1.0, 9, level, 1, "hits")]
 
-    monkeypatch.setattr(module, "_register_matches", register)
+        @classmethod
+        def of(cls, matched, options, limits):
+            return cls(matched)
+
+        def solve(self, found, options, limits):
+            rows = self.matched.rows
+            source, target = self.matched.source[rows[:, 0]], self.matched.target[rows[:, 1]]
+            noise_bound = self.matched.recipe.noise_bound
+            fake.calls.append((source, target, noise_bound, options))
+            inliers = np.linalg.norm(apply(fake.pose, source) - target, axis=1) <= noise_bound
+            return Result(fake.pose, inliers, 0.0, 0.0, fake.status, "", Certificate(), -9.0, {"search": 0.0})
+
+    monkeypatch.setattr(module, "Poses", FakePoses)
     return fake
 
 
@@ -62,7 +77,7 @@ def test_matches_contain_the_pose(solver):
     assert found.transformation is found.result.transformation
     assert np.array_equal(solver.calls[0][0], found.source_matches)
     assert np.array_equal(solver.calls[0][1], found.target_matches)
-    assert {"downsample", "describe source", "describe target", "match", "register"} == set(found.seconds)
+    assert {"downsample", "describe source", "describe target", "match", "register", "judge"} == set(found.seconds)
     assert "matches" in str(found)
     assert json.loads(json.dumps(found.to_dict()))["result"]["num_pairs"] == len(found.pairs)
 
@@ -81,11 +96,12 @@ def test_refinement_improves_the_pose(solver):
     assert json.loads(json.dumps(found.to_dict()))["refinement"]["converged"]
 
 
-def test_a_chance_consensus_is_not_refined(solver):
-    solver.status = "no_consensus"
+def test_a_pose_that_the_clouds_do_not_confirm_is_not_refined(solver):
+    solver.pose = pose([2.0, 0.0, 0.5], [0.0, 0.0, 0.0])
     found = register_clouds(*halves())
     assert not found.success
     assert found.refinement is None
+    assert found.transformation is found.result.transformation
 
 
 def test_options_reach_their_step(solver):
@@ -186,8 +202,8 @@ def test_bad_options_are_noticed_before_any_work(monkeypatch, options, error, me
     def too_late(*args, **kwargs):
         raise AssertionError("work has begun")
 
-    monkeypatch.setattr(module, "choose_voxel_size", too_late)
-    monkeypatch.setattr(module, "voxel_downsample", too_late)
+    monkeypatch.setattr("tear3d.clouds.tries.choose_voxel_size", too_late)
+    monkeypatch.setattr("tear3d.clouds.tries.voxel_downsample", too_late)
     with pytest.raises(error, match=message):
         register_clouds(bumpy_cloud(50, 0), bumpy_cloud(50, 1), **options)
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-import tear3d.clouds.register as module
+import tear3d.clouds.job as module
 from tear3d.clouds import register_clouds
 from tear3d.errors import StoppedError
 from tests.bumpy import bumpy_cloud
@@ -91,10 +91,15 @@ def test_once_there_are_matches_the_best_pose_comes_back(solver, step, how):  # 
 
     found = register_clouds(*halves(), progress=progress)
     assert np.array_equal(found.transformation, TRUTH)
-    assert not found.refinement.converged
-    assert np.isnan(found.refinement.fitness)
-    assert found.to_dict()["refinement"]["fitness"] is None
-    assert "not refined" in str(found)
+    if step == "register":
+        assert found.verdict == "doubtful"
+        assert found.refinement is None
+        assert "the clouds were not compared: stopped before" in str(found)
+    else:
+        assert not found.refinement.converged
+        assert np.isnan(found.refinement.fitness)
+        assert found.to_dict()["refinement"]["fitness"] is None
+        assert "not refined" in str(found)
 
 
 def test_the_error_of_a_time_limit_says_what_to_do():
@@ -114,13 +119,13 @@ def test_a_slow_descriptor_ends_the_call_after_it(solver):  # noqa: F811
 
 def test_the_search_leaves_time_for_the_refinement(solver, monkeypatch):  # noqa: F811
     limits = []
-    answer = module._register_matches
+    answer = module.Poses.solve
 
-    def spy(source, target, noise_bound, options, shared):
+    def spy(self, found, options, shared):
         limits.append((shared, shared.time_limit, shared.seconds))
-        return answer(source, target, noise_bound, options, shared)
+        return answer(self, found, options, shared)
 
-    monkeypatch.setattr(module, "_register_matches", spy)
+    monkeypatch.setattr(module.Poses, "solve", spy)
     found = register_clouds(*halves(), time_limit=1000.0)
     register_clouds(*halves(), time_limit=1000.0, refine=None)
     (shared, during, seconds), (_, alone, _) = limits

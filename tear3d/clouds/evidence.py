@@ -1,0 +1,181 @@
+"""How two clouds fit under a pose, measured at the resolution of the data."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from tear3d.clouds.descent import Descent
+from tear3d.clouds.equations import Pairing, Surface
+from tear3d.clouds.sight import CLEAR, Flags, Seen, contradicted, sights
+from tear3d.clouds.verdict import REJECTED_FIT, CloudEvidence
+from tear3d.features.normals import estimate_normals
+from tear3d.features.steps import Tick, part_of
+from tear3d.features.voxel import MOST_POINTS, voxel_downsample
+from tear3d.features.work import aside, thread_count
+from tear3d.problem.arrays import FloatArray
+
+_NORMAL_RADIUS, _NORMAL_POINTS = 3.0, 30
+_PROBES = 5000
+"""Points of each cloud that are looked at, at most."""
+_MOVING = 3000
+"""Points that are aligned before a pose is judged, and the steps that takes at most."""
+_STEPS = 8
+_ALIKE = math.cos(math.radians(30.0))
+"""Normals that differ by less agree; at random one in seven would."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two clouds."""
+
+    points: FloatArray
+    normals: FloatArray
+    voxel_size: float
+    tree: cKDTree
+
+    @classmethod
+    def of(cls, points: FloatArray, voxel_size: float, threads: int | None, tick: Tick) -> Side:
+        normals = estimate_normals(
+            points, radius=_NORMAL_RADIUS * voxel_size, max_nn=_NORMAL_POINTS, threads=threads, tick=tick
+        )
+        return cls(points, normals, voxel_size, aside(lambda: cKDTree(points), tick))
+
+    @cached_property
+    def probes(self) -> slice:
+        return slice(None, None, -(-len(self.points) // _PROBES))
+
+    @cached_property
+    def seen(self) -> Seen:
+        return sights(self.points, self.voxel_size)
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What the probes of one cloud find in the other."""
+
+    distances: FloatArray
+    """To the nearest point, in voxels."""
+    normals: FloatArray
+    """Of the probes, in the coordinates of the target."""
+    agree: Flags
+    """On the other's surface, and facing as it does."""
+    moved: FloatArray
+    """The probes in the coordinates of the other cloud."""
+    each: int
+    """Points that a probe stands for."""
+
+    @property
+    def near(self) -> Flags:
+        return np.asarray(self.distances <= 1.0)
+
+    def contradicted(self, seen: Seen) -> float:
+        """Share of the probes that lie where the other cloud saw through, of those and the ones on its surface."""
+        return contradicted(seen, self.moved, self.near, np.asarray(self.distances > CLEAR))
+
+    def shares(self, axes: FloatArray) -> FloatArray:
+        """For each axis, of the surface that faces along it: how much agrees of what is within reach, and of all."""
+        facing = (self.normals @ axes) ** 2
+        agreeing = facing[self.agree].sum(axis=0)
+        within = facing[self.distances <= CLEAR].sum(axis=0)
+        tiny = np.finfo(np.float64).tiny
+        return np.stack((agreeing / np.maximum(within, tiny), agreeing / np.maximum(facing.sum(axis=0), tiny)))
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Two clouds, thinned alike, and what they say about poses."""
+
+    source: Side
+    target: Side
+    threads: int | None = None
+    _settled: dict[bytes, FloatArray] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, source: FloatArray, target: FloatArray, voxel_size: float, threads: int | None, tick: Tick) -> Scene:
+        """Of thinned clouds; thinned further where they have more points than it takes to judge."""
+        while max(len(source), len(target)) > MOST_POINTS:
+            voxel_size *= 1.5
+            source, target = (voxel_downsample(cloud, voxel_size, tick=tick) for cloud in (source, target))
+        return cls(
+            Side.of(source, voxel_size, threads, part_of(tick, 0.0, 0.4)),
+            Side.of(target, voxel_size, threads, part_of(tick, 0.4, 0.8)),
+            threads,
+        )
+
+    @property
+    def voxel_size(self) -> float:
+        return self.source.voxel_size
+
+    def settle(self, pose: FloatArray) -> FloatArray:
+        """Where a few steps of GICP lead: what the matches found may be a voxel or two off."""
+        key = pose.tobytes()
+        if key not in self._settled:
+            self._settled[key] = self._descend(pose)
+        return self._settled[key]
+
+    def _descend(self, pose: FloatArray) -> FloatArray:
+        size, middle, centre = self.voxel_size, self.source.points.mean(axis=0), self.target.points.mean(axis=0)
+        few = slice(None, None, -(-len(self.source.points) // _MOVING))
+        moving = Surface((self.source.points[few] - middle) / size, self.source.normals[few])
+        fixed = Surface((self.target.points - centre) / size, self.target.normals)
+        descent = Descent(Pairing(moving, fixed, "gicp", CLEAR, self.threads), most=_STEPS)
+        local = pose.copy()
+        local[:3, 3] = (pose[:3, :3] @ middle + pose[:3, 3] - centre) / size
+        descent.run(local, lambda done: None)
+        reached = descent.reached[-1].pose.copy()
+        reached[:3, 3] = reached[:3, 3] * size + centre - reached[:3, :3] @ middle
+        return reached
+
+    def measure(self, pose: FloatArray, start: FloatArray, noise_bound: float) -> CloudEvidence:
+        """What the clouds say about a pose that was reached from `start`."""
+        back = np.asarray(np.linalg.inv(pose), dtype=np.float64)
+        ahead = self._look(self.source, self.target, pose, pose[:3, :3])
+        behind = self._look(self.target, self.source, back, np.eye(3))
+        normals = ahead.normals[ahead.near]
+        axes = np.linalg.eigh(normals.T @ normals)[1]
+        agreement, coverage = np.minimum(*(_mean(look.shares(axes)) for look in (ahead, behind)))
+        support = [look.each * ((look.normals[look.agree] @ axes) ** 2).sum(axis=0).min() for look in (ahead, behind)]
+        against: dict[bool, list[float]] = {True: [], False: []}
+        if agreement * coverage >= REJECTED_FIT**2:
+            for look, seen in ((ahead, self.target.seen), (behind, self.source.seen)):
+                against[seen.sure] += [look.contradicted(seen)] if seen.sights else []
+        distances = ahead.distances[ahead.near]
+        moved = self.source.points @ (pose - start)[:3, :3].T + (pose - start)[:3, 3]
+        return CloudEvidence(
+            overlap_source=float(np.mean(ahead.near)),
+            overlap_target=float(np.mean(behind.near)),
+            normals=float(np.mean(ahead.agree[ahead.near])) if ahead.near.any() else math.nan,
+            agreement=float(agreement),
+            coverage=float(coverage),
+            support=float(min(support)),
+            contradicted=max(against[True], default=math.nan),
+            perhaps_contradicted=max(against[False], default=math.nan),
+            drift=float(np.linalg.norm(moved, axis=1).mean()) / noise_bound,
+            residual=float(np.sqrt(np.mean(distances**2))) if len(distances) else math.nan,
+            voxel_size=self.voxel_size,
+        )
+
+    def _look(self, own: Side, other: Side, pose: FloatArray, turn: FloatArray) -> _Look:
+        """`turn` leads the normals of `own` to the coordinates of the target."""
+        moved = own.points[own.probes] @ pose[:3, :3].T + pose[:3, 3]
+        apart, partner = other.tree.query(moved, workers=thread_count(self.threads))
+        distances: FloatArray = np.asarray(apart) / self.voxel_size
+        normals = own.normals[own.probes]
+        facing = np.abs(np.einsum("ij,ij->i", normals @ pose[:3, :3].T, other.normals[partner]))
+        return _Look(
+            distances=distances,
+            normals=normals @ turn.T,
+            agree=np.asarray((distances <= 1.0) & (facing > _ALIKE)),
+            moved=moved,
+            each=own.probes.step,
+        )
+
+
+def _mean(shares: FloatArray) -> FloatArray:
+    """The geometric mean over the axes: one that nothing speaks for is not made up for by the others."""
+    return np.asarray(np.prod(shares, axis=1) ** (1.0 / 3.0))

@@ -1,0 +1,157 @@
+"""A checked call of `register_clouds`: try, judge, try again, prove, refine."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tear3d.clouds.equations import Method
+from tear3d.clouds.jury import Judged, Jury
+from tear3d.clouds.refine import RefineResult, refine_icp
+from tear3d.clouds.result import CloudResult
+from tear3d.clouds.tries import Given, Maker, Matched, Poses
+from tear3d.clouds.verdict import SAME_POSE, CloudEvidence, judge
+from tear3d.errors import InputError, StoppedError
+from tear3d.features.steps import Steps
+from tear3d.problem.arrays import FloatArray
+from tear3d.problem.limits import Limits
+from tear3d.problem.options import Options
+from tear3d.result import Result
+
+# Of the time that is left: what the search may take when a refinement follows, and what further tries may. Free
+# choices.
+_SEARCH_SHARE, _TRIES_SHARE = 0.8, 0.6
+
+
+@dataclass(frozen=True)
+class Job:
+    """One checked call."""
+
+    maker: Maker
+    given: Given
+    refine: Method | None
+    options: Options
+    limits: Limits
+    threads: int | None
+
+    def run(self) -> CloudResult:
+        steps = Steps(self.limits)
+        jury = Jury(steps, self.threads)
+        self._search(jury, steps)
+        assert jury.best is not None
+        best = jury.best
+        with steps("register"), self._time_for_search():
+            result = self._prove(best)
+        return self._package(best, result, jury, steps)
+
+    def _search(self, jury: Jury, steps: Steps) -> None:
+        """Tries until the clouds confirm a pose; only the first may fail."""
+        began = time.perf_counter()
+        first = self.maker.first(self.given, steps)
+        self._try(first, jury, steps, began)
+        with _less_time(self.limits, _TRIES_SHARE):
+            for other in self.given.others(first.recipe, lambda: jury.hopeless):
+                if self.limits.over() or jury.confirmed:
+                    break
+                began = time.perf_counter()
+                try:
+                    self._try(self.maker.match(other, steps), jury, steps, began)
+                except (InputError, StoppedError):
+                    jury.failed(other, began)
+
+    def _try(self, matched: Matched, jury: Jury, steps: Steps, began: float) -> None:
+        with steps("register"), self._time_for_search(), self.maker.inputs.explained():
+            poses = Poses.of(matched, self.options, self.limits)
+        jury.hear(matched, poses, began)
+
+    def _prove(self, best: Judged) -> Result:
+        """The result for the pose that was chosen, proven if it can be."""
+        matched, chosen = best.matched, best.candidate
+        rejected = best.judgement.verdict == "rejected"
+        hopeless = rejected or (best.outdone and best.rank > 0)
+        if self.options.certify and not hopeless:
+            result = best.poses.solve(chosen, self.options, self.limits)
+            moved = _distance(matched.source, result.transformation, chosen.pose.matrix)
+            if best.rank == 0 or moved <= SAME_POSE * matched.recipe.noise_bound:
+                return result
+        result = best.poses.solve(chosen, replace(self.options, certify=False), self.limits)
+        if not self.options.certify:
+            return result
+        why = "the clouds reject this pose" if rejected else "the clouds prefer this pose to one that saves more"
+        settings = result.settings | {"certify": self.options.certify}
+        if result.status != "uncertified":
+            return replace(result, settings=settings)
+        return replace(result, message=f"{why}: nothing was proven", settings=settings)
+
+    def _package(self, best: Judged, result: Result, jury: Jury, steps: Steps) -> CloudResult:
+        matched, recipe = best.matched, best.matched.recipe
+        known = CloudEvidence() if jury.scene is None else jury.measure(result.transformation, recipe)
+        judgement = judge(known, chance=not result.success)
+        refinement = None
+        if self.refine is not None and jury.scene is not None and judgement.verdict == "confirmed":
+            refinement = self._refined(jury.scene.settle(result.transformation), matched, steps)
+            if math.isnan(refinement.fitness):  # stopped before it had begun
+                refinement = replace(refinement, transformation=result.transformation)
+            known = jury.scene.measure(refinement.transformation, result.transformation, recipe.noise_bound)
+        judgement = judge(known, chance=not result.success, settled=refinement is not None)
+        return CloudResult(
+            result=result,
+            transformation=result.transformation if refinement is None else refinement.transformation,
+            refinement=refinement,
+            pairs=matched.rows,
+            source_points=matched.source,
+            target_points=matched.target,
+            voxel_size=float(recipe.voxel_size),
+            noise_bound=float(recipe.noise_bound),
+            seconds=steps.seconds,
+            evidence=known,
+            verdict=judgement.verdict,
+            reasons=judgement.reasons,
+            tries=tuple(jury.tries),
+            dropped=self.maker.inputs.dropped,
+            notes=self.maker.inputs.notes,
+        )
+
+    def _refined(self, start: FloatArray, matched: Matched, steps: Steps) -> RefineResult:
+        began = time.perf_counter()
+        size = matched.recipe.voxel_size
+        # Finer than the matches: the pose is near.
+        refinement = refine_icp(
+            *self.maker.inputs.clouds,
+            start,
+            method=self.refine or "gicp",
+            voxel_size=0.5 * size,
+            max_distance=max(2.0 * matched.recipe.noise_bound, 3.0 * size),
+            threads=self.threads,
+            limits=self.limits,
+        )
+        steps.seconds["refine"] = time.perf_counter() - began
+        return refinement
+
+    @contextmanager
+    def _time_for_search(self) -> Iterator[None]:
+        with _less_time(self.limits, 1.0 if self.refine is None else _SEARCH_SHARE):
+            yield
+
+
+def _distance(points: FloatArray, one: FloatArray, other: FloatArray) -> float:
+    """How far apart two poses put the points, on average."""
+    change = one - other
+    return float(np.linalg.norm(points @ change[:3, :3].T + change[:3, 3], axis=1).mean())
+
+
+@contextmanager
+def _less_time(limits: Limits, share: float) -> Iterator[None]:
+    """While the block runs, only this share of the time that is left."""
+    whole = limits.time_limit
+    if whole is not None:
+        limits.time_limit = whole - (1.0 - share) * max(0.0, whole - limits.seconds)
+    try:
+        yield
+    finally:
+        limits.time_limit = whole

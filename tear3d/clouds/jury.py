@@ -1,0 +1,120 @@
+"""All poses of all tries before the clouds: which one they bear out best."""
+
+from __future__ import annotations
+
+import math
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from tear3d.clouds.evidence import Scene
+from tear3d.clouds.tries import Matched, Poses, Recipe, Try
+from tear3d.clouds.verdict import CloudEvidence, Judgement, judge
+from tear3d.errors import StoppedError
+from tear3d.features.steps import Steps
+from tear3d.find.search import Candidate
+from tear3d.judge.verdict import could_be_chance
+from tear3d.problem.arrays import FloatArray
+
+PLAIN_FIT = 0.35
+"""A confirmed pose of such a fit is taken without a look at the other candidates: twice what is asked for."""
+_ORDER = {"confirmed": 0, "doubtful": 1, "rejected": 2}
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A candidate and what the clouds say about it."""
+
+    matched: Matched
+    poses: Poses
+    candidate: Candidate
+    rank: int
+    """Among the candidates of its try."""
+    outdone: bool
+    """Another pose of the same matches saves more: this one cannot be proven to save the most."""
+    evidence: CloudEvidence
+    judgement: Judgement
+
+    @property
+    def confirmed(self) -> bool:
+        return self.judgement.verdict == "confirmed"
+
+    @property
+    def beyond_doubt(self) -> bool:
+        """No other pose of the try need be looked at."""
+        return self.confirmed and self.evidence.fit >= PLAIN_FIT
+
+    @property
+    def order(self) -> tuple[int, float]:
+        """Smaller is better."""
+        fit = self.evidence.fit
+        return _ORDER[self.judgement.verdict], 0.0 if math.isnan(fit) else -fit
+
+
+@dataclass
+class Jury:
+    """Compares poses on the clouds as thinned for the first try, so that the poses of all tries are measured alike."""
+
+    steps: Steps
+    threads: int | None
+    scene: Scene | None = None
+    best: Judged | None = None
+    tries: list[Try] = field(default_factory=list)
+
+    @property
+    def confirmed(self) -> bool:
+        return self.best is not None and self.best.confirmed
+
+    @property
+    def hopeless(self) -> bool:
+        return self.best is not None and self.best.judgement.verdict == "rejected"
+
+    def hear(self, matched: Matched, poses: Poses, began: float) -> None:
+        """Judge the candidates of a try, in their order, until one is beyond doubt or the limits are over."""
+        found = poses.candidates
+        top = max(candidate.saving for candidate in found)
+        heard: list[Judged] = []
+        with suppress(StoppedError), self.steps("judge") as tick:
+            for rank, candidate in enumerate(found):
+                tick(rank / len(found))
+                if self.scene is None:
+                    size = matched.recipe.voxel_size
+                    self.scene = Scene.of(matched.source, matched.target, size, self.threads, tick)
+                known = self.measure(candidate.pose.matrix, matched.recipe)
+                judgement = judge(known, chance=could_be_chance(candidate.significance))
+                heard.append(Judged(matched, poses, candidate, rank, candidate.saving < top, known, judgement))
+                if heard[-1].beyond_doubt:
+                    break
+        if not heard:
+            unknown = CloudEvidence()
+            heard.append(
+                Judged(matched, poses, found[0], 0, found[0].saving < top, unknown, judge(unknown, chance=True))
+            )
+        own = min(heard, key=lambda judged: judged.order)
+        if self.best is None or own.order < self.best.order:
+            self.best = own
+        self._note(matched.recipe, len(matched.rows), own, began)
+
+    def measure(self, pose: FloatArray, recipe: Recipe) -> CloudEvidence:
+        """Of a pose after a few steps of alignment."""
+        assert self.scene is not None
+        return self.scene.measure(self.scene.settle(pose), pose, recipe.noise_bound)
+
+    def failed(self, recipe: Recipe, began: float) -> None:
+        """A try without matches."""
+        self._note(recipe, 0, None, began)
+
+    def _note(self, recipe: Recipe, count: int, own: Judged | None, began: float) -> None:
+        known = own is not None and not math.isnan(own.evidence.fit)
+        self.tries.append(
+            Try(
+                voxel_size=recipe.voxel_size,
+                top_k=recipe.top_k,
+                keypoints=recipe.keypoints,
+                num_matches=count,
+                verdict=None if own is None else own.judgement.verdict,
+                fit=own.evidence.fit if own is not None and known else None,
+                overlap=own.evidence.overlap if own is not None and known else None,
+                seconds=time.perf_counter() - began,
+            )
+        )

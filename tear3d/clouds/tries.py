@@ -1,0 +1,213 @@
+"""One way to get matches from two clouds and poses from the matches, and the next ways to try."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tear3d.api import solve
+from tear3d.clouds.describe import Description, Keypoints
+from tear3d.clouds.inputs import Inputs
+from tear3d.clouds.verdict import CloudVerdict
+from tear3d.errors import InputError
+from tear3d.features.steps import Steps, Tick, part_of
+from tear3d.features.voxel import choose_voxel_size, voxel_downsample
+from tear3d.find.search import Candidate, Search
+from tear3d.judge.chance import Chance
+from tear3d.judge.standing import standing
+from tear3d.problem.arrays import FloatArray
+from tear3d.problem.limits import Limits
+from tear3d.problem.options import Options
+from tear3d.problem.pairs import Pairs
+from tear3d.result import Result
+
+_log = logging.getLogger(__name__)
+
+CANDIDATES = 8
+"""Poses of a try that the clouds are asked about: the right one, if found, was among the first six so far."""
+# In voxels.
+NOISE_BOUND = 1.5
+# Coarser costs a fraction of the first try, finer a small multiple; three matches a point three times the search.
+_COARSER, _FINER, _MORE = 1.5, 0.67, 3
+
+Clouds = tuple[FloatArray, FloatArray]
+Matcher = Callable[..., NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How matches are made."""
+
+    voxel_size: float
+    noise_bound: float
+    top_k: int = 1
+    keypoints: Keypoints | None = None
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the caller has fixed; the rest may be varied."""
+
+    voxel_size: float | None = None
+    noise_bound: float | None = None
+    top_k: int = 1
+    keypoints: Keypoints | None = None
+    filtered: bool = False
+    """By ratio or mutual: more matches a point would undo it."""
+
+    def first(self, voxel_size: float) -> Recipe:
+        return Recipe(voxel_size, self._bound(voxel_size), self.top_k, self.keypoints)
+
+    def others(self, first: Recipe, hopeless: Callable[[], bool]) -> Iterator[Recipe]:
+        """What to try when the first way leads to no pose that the clouds confirm.
+
+        Other voxels first. When all poses of all voxels are rejected, more of the same matches are not tried.
+        """
+        if self.voxel_size is None:
+            for factor in (_COARSER, _FINER):
+                size = float(f"{factor * first.voxel_size:.2g}")
+                yield replace(first, voxel_size=size, noise_bound=self._bound(size))
+            if hopeless():
+                return
+        if self.top_k == 1 and not self.filtered:
+            yield replace(first, top_k=_MORE)
+        if self.keypoints is None:
+            yield replace(first, keypoints="iss")
+
+    def _bound(self, voxel_size: float) -> float:
+        return NOISE_BOUND * voxel_size if self.noise_bound is None else float(self.noise_bound)
+
+
+@dataclass(frozen=True)
+class Try:
+    """One way that was tried, and what came of it."""
+
+    voxel_size: float
+    top_k: int
+    keypoints: Keypoints | None
+    num_matches: int
+    verdict: CloudVerdict | None
+    """Of the best of its poses; None when it had none."""
+    fit: float | None
+    overlap: float | None
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """Thinned clouds and their matches."""
+
+    recipe: Recipe
+    source: FloatArray
+    target: FloatArray
+    rows: NDArray[np.int64]
+    """Of `source` and `target`."""
+
+    @property
+    def pairs(self) -> Pairs:
+        return Pairs.of(self.source[self.rows[:, 0]], self.target[self.rows[:, 1]], self.recipe.noise_bound, None)
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Makes matches by recipe."""
+
+    inputs: Inputs
+    description: Description
+    matcher: Matcher
+    kept: dict[tuple[str, float], NDArray[Any]] = field(default_factory=dict, repr=False)
+
+    def first(self, given: Given, steps: Steps) -> Matched:
+        """As asked for, with a voxel size that suits the clouds if none was given."""
+        with steps("downsample") as tick:
+            tick(0.0)
+            size = given.voxel_size
+            recipe = given.first(choose_voxel_size(*self.inputs.clouds, tick=tick) if size is None else size)
+            thinned = self._thinned(recipe.voxel_size, tick)
+        self.inputs.check_thinned(thinned, recipe.voxel_size)
+        return self._matched(recipe, thinned, steps)
+
+    def match(self, recipe: Recipe, steps: Steps) -> Matched:
+        """Raises InputError when there are too few, StoppedError when the limits are over."""
+        with steps("downsample") as tick:
+            tick(0.0)
+            thinned = self._thinned(recipe.voxel_size, tick)
+        return self._matched(recipe, thinned, steps)
+
+    def _thinned(self, voxel_size: float, tick: Tick) -> Clouds:
+        source, target = (voxel_downsample(cloud, voxel_size, tick=tick) for cloud in self.inputs.clouds)
+        return source, target
+
+    def _matched(self, recipe: Recipe, thinned: Clouds, steps: Steps) -> Matched:
+        source, target = thinned
+        with steps("describe source") as tick:
+            source_rows, source_features = self._described("source", source, recipe, tick)
+        with steps("describe target") as tick:
+            target_rows, target_features = self._described("target", target, recipe, tick)
+        with steps("match") as tick:
+            tick(0.0)
+            found = self.matcher(source_features, target_features, top_k=recipe.top_k, tick=tick)
+        rows = np.column_stack((source_rows[found[:, 0]], target_rows[found[:, 1]]))
+        counts = len(source), len(target)
+        _log.info("%d matches of %d and %d points, voxel size %g", len(rows), *counts, recipe.voxel_size)
+        if len(rows) < 3:
+            advice = self.inputs.units or "use a smaller voxel_size, or no ratio, mutual or keypoints"
+            raise InputError(
+                f"source and target: only {len(rows)} matches between {len(source)} and {len(target)} points, at "
+                f"least 3 are needed: {advice}"
+            )
+        return Matched(recipe, source, target, rows)
+
+    def _described(
+        self, side: str, points: FloatArray, recipe: Recipe, tick: Tick
+    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Which points to match and their descriptors, which are kept: several recipes have the same voxels."""
+        size, way = recipe.voxel_size, replace(self.description, keypoints=recipe.keypoints)
+        if (side, size) not in self.kept:
+            self.kept[side, size] = way.features(points, size, part_of(tick, 0.0, 0.7))
+        features = self.kept[side, size]
+        rows = way.rows(points, size, features, part_of(tick, 0.7, 1.0))
+        return rows, features[rows]
+
+
+@dataclass(frozen=True, eq=False)
+class Poses:
+    """The search among the matches of a try, and the best of its poses."""
+
+    search: Search
+    candidates: list[Candidate]
+    """In the coordinates of the clouds, the one that would be returned without clouds first; at least one."""
+
+    @classmethod
+    def of(cls, matched: Matched, options: Options, limits: Limits) -> Poses:
+        pairs = matched.pairs
+        pairs.check_range(options.the_loss)
+        with limits.timed("candidates"):
+            search = Search.run(pairs, options, limits, Chance)
+            found = [search.candidate(member) for member in search.ranked()[:CANDIDATES]]
+        levels, tests = [candidate.significance for candidate in found], Chance(pairs).log10_tests
+        return cls(
+            search,
+            [
+                replace(
+                    candidate,
+                    pose=pairs.frame.outside(candidate.pose),
+                    significance=standing(candidate.significance, levels[:k] + levels[k + 1 :], tests),
+                )
+                for k, candidate in enumerate(found)
+            ],
+        )
+
+    def solve(self, chosen: Candidate, options: Options, limits: Limits) -> Result:
+        """The result for one of the candidates, with its proof; the best so far when the limits are over."""
+        pairs = self.search.pairs
+        return solve(pairs, options, limits, self.search, pairs.frame.inside(chosen.pose))
