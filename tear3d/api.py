@@ -10,6 +10,7 @@ import numpy as np
 from tear3d.find.ascent import climb
 from tear3d.find.search import find_poses
 from tear3d.judge.chance import SIGNIFICANT, Chance
+from tear3d.judge.uncertainty import pose_covariance
 from tear3d.judge.verdict import Evidence, verdict
 from tear3d.problem.arrays import Numbers, Points
 from tear3d.problem.limits import Limits, ProgressCallback, Stop, ctrl_c_cancels
@@ -171,4 +172,5 @@ def _package(
         significance=known.level,
         seconds=ending.seconds,
         settings=options.to_dict() | {"noise_bound": pairs.given_bound, "pairs": pairs.num_given},
+        covariance=pose_covariance(pairs, best.pose, loss),
     )

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from tear3d.clouds.refine import RefineResult
 from tear3d.clouds.verdict import CloudEvidence, CloudVerdict
 from tear3d.judge.ambiguity import Ambiguity
+from tear3d.judge.uncertain import Uncertain
 from tear3d.problem.arrays import FloatArray
 from tear3d.result import Result
 
 
 @dataclass(frozen=True, eq=False)
-class CloudResult:
+class CloudResult(Uncertain):
     """The pose between two clouds and everything it came from. Compares by identity; the arrays are read-only."""
 
     result: Result
@@ -44,7 +45,7 @@ class CloudResult:
     """Of the pose, as that of a result: from the refinement, or from the matches without one."""
 
     def __post_init__(self) -> None:
-        for array in (self.transformation, self.pairs, self.source_points, self.target_points):
+        for array in (self.transformation, self.pairs, self.source_points, self.target_points, self.covariance):
             array.setflags(write=False)
 
     @property
@@ -71,6 +72,7 @@ class CloudResult:
             "num_target_points": len(self.target_points),
             "result": self.result.to_dict(),
             "refinement": None if self.refinement is None else self.refinement.to_dict(),
+            "covariance": self.covariance.tolist() if np.isfinite(self.covariance).all() else None,
             "seconds": self.seconds,
         }
 
