@@ -169,6 +169,7 @@ class _Job:
             evidence=CloudEvidence(),
             verdict="confirmed" if result.success else "doubtful",
             reasons=(),
+            covariance=result.covariance if refinement is None else refinement.covariance,
         )
 
     def _match(self, source: FloatArray, target: FloatArray, voxel_size: float, steps: Steps) -> NDArray[np.int64]:

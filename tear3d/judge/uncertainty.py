@@ -32,6 +32,8 @@ LARGEST_TURN = 1.0
 describe it."""
 REACH = 2.0
 """The noise is measured on residuals up to so many noise bounds."""
+BREADTH = 2.0
+"""Source points that lie no farther from a line than this many times their noise do not say how it is turned."""
 FLAT = 1e-12
 """Smallest eigenvalue of the scaled information, relative to the largest, that is no rounding error."""
 
@@ -109,6 +111,11 @@ class _Near(NamedTuple):
     def squares(self) -> FloatArray:
         return np.einsum("ij,ij->i", self.r, self.r)
 
+    @property
+    def breadth(self) -> float:
+        """Root mean square distance of the points from the nearest plane along their main axis: 0 on a line."""
+        return float(np.linalg.eigvalsh(self.x.T @ self.x / len(self.x))[1]) ** 0.5
+
     def information(self, weights: FloatArray) -> FloatArray:
         """Σ weight·Jᵀ J of (ω, v)."""
         x = self.x
@@ -140,7 +147,7 @@ def _sandwich(near: _Near, loss: Loss, noise: Noise) -> FloatArray | None:
         slope = 2.0 * near.w * inside
         variance = 4.0 * near.w**2 * (inside * spread**2 + (1.0 - probability) * squares / 3.0)
     covariance = _solved(near.information(slope), near.information(variance))
-    if covariance is None:
+    if covariance is None or near.breadth <= BREADTH * float(np.median(spread)):
         return None
     return covariance * _few(near, covariance, right, spread)
 
