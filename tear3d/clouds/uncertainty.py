@@ -18,7 +18,7 @@ from tear3d.judge.uncertainty import LARGEST_TURN
 from tear3d.problem.arrays import FloatArray
 
 WIDTH = 32.0
-"""Edge of a block in voxels. Residuals of scans are correlated over 10 to 15 voxels (measured on laser scans of a street
+"""Edge of a block in voxels. Residuals of scans are correlated over 10 to 15 voxels (measured on scans of a street
 and of statues), so that blocks three times as wide have little to do with each other; ..."""
 FEWEST = 60
 """... halved until there are as many blocks as this: fewer say little about 21 numbers. Down to ..."""
