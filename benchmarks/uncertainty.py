@@ -2,7 +2,8 @@
 
 For every problem the error e = (ω, v) of T⁻¹·T_true is measured in the terms of the covariance C that came with the
 pose: eᵀ C⁻¹ e, which is 6 on average and below 12.59 in 95 of 100 cases if C is right and errors are Gaussian. Larger
-means overconfident. Every row has problems of its own. About ten minutes on one core::
+means overconfident. Every row has problems of its own. About half an hour on one core, most of
+it for 1 % right pairs and the largest noise::
 
     python -m benchmarks.uncertainty --seeds 200
 """
