@@ -182,7 +182,9 @@ def _ascend(pairs: _Band, pose: Pose, loss: int, graduated: bool, max_iter: int)
                 best, best_r, best_t = saving, r, shift
                 break
         if best <= before * (1.0 + 1e-5):
-            break
+            if fractions is FRACTIONS:
+                break
+            fractions = FRACTIONS  # a long step may only just improve
     return Pose(best_r, best_t)
 
 
