@@ -11,6 +11,7 @@ from tear3d.find.ascent import climb
 from tear3d.find.search import Search
 from tear3d.judge.chance import SIGNIFICANT, Chance
 from tear3d.judge.rivals import Contest, contest
+from tear3d.judge.uncertainty import pose_covariance
 from tear3d.judge.verdict import Evidence, verdict
 from tear3d.problem.arrays import Numbers, Points
 from tear3d.problem.limits import Limits, ProgressCallback, Stop, ctrl_c_cancels
@@ -186,4 +187,5 @@ def _package(
         settings=options.to_dict() | {"noise_bound": pairs.given_bound, "pairs": pairs.num_given},
         alternatives=compared.alternatives(pairs, loss),
         ambiguity=known.ambiguity,
+        covariance=pose_covariance(pairs, best.pose, loss),
     )

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.judge.ambiguity import Alternative, Ambiguity, FreeMotion
+from tear3d.judge.uncertain import Uncertain
 from tear3d.judge.verdict import Status, could_be_chance
 from tear3d.problem.arrays import FloatArray
 from tear3d.prove.certificate import Attempt, Certificate, StageCertificate
@@ -21,7 +22,7 @@ PLOTTING = "tear3d.report.plots"
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(Uncertain):
     """A pose that maps source points onto target points, and how good it provably is.
 
     Results compare by identity, as what holds arrays does. The arrays are read-only.

@@ -73,6 +73,7 @@ def align(
     out: options.Out = None,
     report: options.Report = None,
     pose: options.Pose = None,
+    g2o: options.G2o = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -86,7 +87,7 @@ def align(
 
     The clouds are thinned, described (FPFH), matched, registered with a certificate, and refined.
     """
-    outputs = Outputs(out, report, pose)
+    outputs = Outputs(out, report, pose, g2o)
     with exit_on_errors(), Session(context, quiet=quiet, rel_gap=rel_gap) as session:
         proof = options.proof(certify, full)
         outputs.check([source, target])
@@ -128,5 +129,6 @@ def align(
             refined=None if found.refinement is None or found.refinement.iterations == 0 else found.transformation,
             source_cloud=clouds[0],
             target_cloud=clouds[1],
+            refined_covariance=found.covariance,
         )
         finish(session, run, outputs, inputs, as_json=as_json, found=found)

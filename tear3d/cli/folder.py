@@ -45,10 +45,16 @@ class Run:
     refined: FloatArray | None = None
     source_cloud: FloatArray | None = None
     target_cloud: FloatArray | None = None
+    refined_covariance: FloatArray | None = None
 
     @property
     def transformation(self) -> FloatArray:
         return self.result.transformation if self.refined is None else self.refined
+
+    @property
+    def covariance(self) -> FloatArray:
+        """Of that pose."""
+        return self.result.covariance if self.refined_covariance is None else self.refined_covariance
 
     def write_report(self, path: str | os.PathLike[str]) -> None:
         """The HTML report of this run."""

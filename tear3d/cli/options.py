@@ -135,6 +135,16 @@ Pose = Annotated[
         rich_help_panel=_OUTPUT,
     ),
 ]
+G2o = Annotated[
+    Path | None,
+    typer.Option(
+        "--g2o",
+        help="Write the pose and its covariance as an edge of a pose graph (g2o's EDGE_SE3:QUAT), from vertex 0, the "
+        "target, to vertex 1, the source.",
+        show_default=False,
+        rich_help_panel=_OUTPUT,
+    ),
+]
 AsJson = Annotated[
     bool,
     typer.Option("--json", help="Print the result as JSON instead of the summary.", rich_help_panel=_OUTPUT),

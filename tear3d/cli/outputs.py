@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,11 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outputs:
-    """The options --out, --report and --pose."""
+    """The options --out, --report, --pose and --g2o."""
 
     out: Path | None = None
     report: Path | None = None
     pose: Path | None = None
+    g2o: Path | None = None
 
     @property
     def folder(self) -> Path | None:
@@ -27,7 +29,7 @@ class Outputs:
     @property
     def files(self) -> list[Path]:
         single = self.out if self.folder is None else None
-        return [path for path in (single, self.report, self.pose) if path is not None]
+        return [path for path in (single, self.report, self.pose, self.g2o) if path is not None]
 
     def check(self, inputs: Sequence[Path]) -> None:
         """Refuse what cannot or must not be written before the work, not after it."""
@@ -70,6 +72,8 @@ class Outputs:
             run.write_report(self.report)
         if self.pose is not None:
             write_pose(self.pose, run.transformation)
+        if self.g2o is not None and not _write_edge(self.g2o, run):
+            written.remove(str(self.g2o))
         if self.folder is not None:
             names = write_folder(self.folder, run, settings, log)
             written.append(f"{self.folder}{os.sep} ({', '.join(names)})")
@@ -77,6 +81,22 @@ class Outputs:
             with atomic_write(self.out) as file:
                 file.write(to_json(run.summary).encode())
         return written
+
+
+def _write_edge(path: Path, run: Run) -> bool:
+    """Whether there was a covariance to write."""
+    from tear3d.errors import InputError
+    from tear3d.io.atomic import atomic_write
+    from tear3d.io.g2o import g2o_edge
+
+    try:
+        edge = g2o_edge(run.transformation, run.covariance)
+    except InputError as error:
+        logging.getLogger("tear3d").warning("%s is not written: %s", path, error)
+        return False
+    with atomic_write(path) as file:
+        file.write(f"{edge}\n".encode())
+    return True
 
 
 def check_file(path: Path) -> None:

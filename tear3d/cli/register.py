@@ -49,6 +49,7 @@ def register(
     out: options.Out = None,
     report: options.Report = None,
     pose: options.Pose = None,
+    g2o: options.G2o = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -62,7 +63,7 @@ def register(
 
     A .npz file may carry noise_bound, weights, and the truth to compare with: transformation and inlier_mask.
     """
-    outputs = Outputs(out, report, pose)
+    outputs = Outputs(out, report, pose, g2o)
     with exit_on_errors(), Session(context, quiet=quiet, rel_gap=rel_gap) as session:
         from tear3d.cli.truth import read_truth
 

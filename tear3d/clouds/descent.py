@@ -53,14 +53,14 @@ class Descent:
             for _ in range(_TRIES):
                 tick(self._done)
                 change: FloatArray = np.linalg.solve(at.H + damping * np.eye(6), -at.b).astype(np.float64)
-                moved = _moved(pose, change)
-                if self.pairing.error(moved) <= at.error:
+                ahead = moved(pose, change)
+                if self.pairing.error(ahead) <= at.error:
                     damping /= _FACTOR
                     break
                 damping *= _FACTOR
             else:
                 return
-            pose, at = moved, self._measure(moved, tick)
+            pose, at = ahead, self._measure(ahead, tick)
             turn, shift = np.linalg.norm(change[:3]), np.linalg.norm(change[3:])
             self.converged = bool(turn <= _ROTATION_EPSILON and shift <= _TRANSLATION_EPSILON)
 
@@ -74,8 +74,9 @@ class Descent:
         return at
 
 
-def _moved(pose: FloatArray, change: FloatArray) -> FloatArray:
-    moved = pose.copy()
-    moved[:3, :3] = Rotation.from_rotvec(change[:3]).as_matrix() @ pose[:3, :3]
-    moved[:3, 3] += change[3:]
-    return moved
+def moved(pose: FloatArray, change: FloatArray) -> FloatArray:
+    """R ← exp(ω) R, t ← t + v."""
+    out = pose.copy()
+    out[:3, :3] = Rotation.from_rotvec(change[:3]).as_matrix() @ pose[:3, :3]
+    out[:3, 3] += change[3:]
+    return out

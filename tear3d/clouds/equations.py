@@ -94,6 +94,19 @@ class Pairing:
         rotation, translation = np.ascontiguousarray(pose[:3, :3]), np.ascontiguousarray(pose[:3, 3])
         return _error(self._moving.points, self._fixed.points, self._partner, rotation, translation, self._weights)
 
+    @property
+    def radius(self) -> float:
+        """Root mean square distance of the moving points from their origin."""
+        return float(np.sqrt(np.mean(np.sum(self._moving.points**2, axis=1))))
+
+    def scores(self, pose: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Where the pairs of the last linearisation, at this pose, lie, and what each contributes to b."""
+        rows = np.flatnonzero(self._partner < len(self._fixed.points))
+        u, w = self._moving.points[rows] @ pose[:3, :3].T, self._weights[rows]
+        r = self._fixed.points[self._partner[rows]] - u - pose[:3, 3]
+        force = np.einsum("iab,ib->ia", w[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(-1, 3, 3), r)
+        return u + pose[:3, 3], np.column_stack([np.cross(force, u), -force])
+
 
 @njit(cache=True, nogil=True)
 def _sums(moving, fixed, partner, rotation, translation, kind, weights, out):

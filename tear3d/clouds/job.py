@@ -113,6 +113,7 @@ class Job:
             verdict=judgement.verdict,
             reasons=judgement.reasons,
             tries=tuple(jury.tries),
+            covariance=result.covariance if refinement is None else refinement.covariance,
             dropped=self.maker.inputs.dropped,
             notes=self.maker.inputs.notes,
         )

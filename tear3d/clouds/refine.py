@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,13 @@ from numpy.typing import ArrayLike
 
 from tear3d.clouds.descent import Descent, Measured
 from tear3d.clouds.equations import METHODS, Method, Pairing, Surface
+from tear3d.clouds.uncertainty import refined_covariance
 from tear3d.errors import InputError, StoppedError
 from tear3d.features.normals import estimate_normals
 from tear3d.features.steps import Steps, Tick, part_of
 from tear3d.features.voxel import check_voxel_size, choose_voxel_size, voxel_downsample
+from tear3d.judge.uncertain import Uncertain
+from tear3d.judge.uncertainty import carried
 from tear3d.problem.arrays import FloatArray, Points, as_points
 from tear3d.problem.limits import Limits, ctrl_c_cancels
 
@@ -29,8 +32,8 @@ _KEPT = 0.9
 
 
 @dataclass(frozen=True, eq=False)
-class RefineResult:
-    """A refined pose and how well the clouds agree under it. Compares by identity; the array is read-only."""
+class RefineResult(Uncertain):
+    """A refined pose and how well the clouds agree under it. Compares by identity; the arrays are read-only."""
 
     transformation: FloatArray
     """4×4, target ← source."""
@@ -47,17 +50,21 @@ class RefineResult:
     """Steps taken from the start."""
     max_distance: float
     voxel_size: float
+    covariance: FloatArray = field(default_factory=lambda: np.full((6, 6), np.nan), repr=False)
+    """6×6, of the pose, see `covariance_of`; NaN unless the refinement converged and the clouds hold the pose."""
 
     def __post_init__(self) -> None:
-        self.transformation.setflags(write=False)
+        for array in (self.transformation, self.covariance):
+            array.setflags(write=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON: None instead of NaN."""
         plain = {name: None if value != value else value for name, value in vars(self).items() if name not in _ARRAYS}
-        return {"transformation": self.transformation.tolist()} | plain
+        known = self.covariance.tolist() if np.isfinite(self.covariance).all() else None
+        return {"transformation": self.transformation.tolist()} | plain | {"covariance": known}
 
 
-_ARRAYS = ("transformation",)
+_ARRAYS = ("transformation", "covariance")
 
 
 def refine_icp(
@@ -121,6 +128,7 @@ class _Job:
     voxel_size: float | None
     centres: tuple[FloatArray, FloatArray] | None = None
     descent: Descent | None = None
+    covariance: FloatArray = field(default_factory=lambda: np.full((6, 6), np.nan))
 
     def run(self, tick: Tick) -> None:
         tick(0.0)
@@ -141,6 +149,9 @@ class _Job:
         local = self.start.copy()
         local[:3, 3] = (self.start[:3, :3] @ centres[0] + self.start[:3, 3] - centres[1]) / size
         self.descent.run(local, iterate)
+        if self.descent.converged:
+            own = refined_covariance(pairing, self.descent.reached[-1].pose, part_of(tick, 1.0, 1.0))
+            self.covariance = carried(own, size, centres[0])
 
     def _surface(self, points: FloatArray, oriented: bool, tick: Tick) -> Surface:
         if oriented and len(points) >= _FEWEST:
@@ -169,6 +180,7 @@ class _Job:
             iterations=self.descent.iterations if self.descent is not None else 0,
             max_distance=math.nan if self.max_distance is None else float(self.max_distance),
             voxel_size=size,
+            covariance=np.full((6, 6), np.nan) if lost else self.covariance,
         )
 
 

@@ -12,12 +12,13 @@ from tear3d.clouds.refine import RefineResult
 from tear3d.clouds.tries import Try
 from tear3d.clouds.verdict import CloudEvidence, CloudVerdict
 from tear3d.judge.ambiguity import Ambiguity
+from tear3d.judge.uncertain import Uncertain
 from tear3d.problem.arrays import FloatArray
 from tear3d.result import Result, plain, shift_of
 
 
 @dataclass(frozen=True, eq=False)
-class CloudResult:
+class CloudResult(Uncertain):
     """The pose between two clouds and everything it came from. Compares by identity; the arrays are read-only."""
 
     result: Result
@@ -51,7 +52,7 @@ class CloudResult:
     """What was noticed about the clouds before any work, in words."""
 
     def __post_init__(self) -> None:
-        for array in (self.transformation, self.pairs, self.source_points, self.target_points):
+        for array in (self.transformation, self.pairs, self.source_points, self.target_points, self.covariance):
             array.setflags(write=False)
 
     @property
@@ -96,6 +97,7 @@ class CloudResult:
             "reasons": list(self.reasons),
             "evidence": self.evidence.to_dict(),
             "tries": [each.to_dict() for each in self.tries],
+            "covariance": self.covariance.tolist() if np.isfinite(self.covariance).all() else None,
             "seconds": self.seconds,
         }
 

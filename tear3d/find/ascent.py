@@ -26,6 +26,8 @@ ROUNDS = 3
 """How often the band is collected anew, at most."""
 FRACTIONS = (1.0, 0.4, 0.15, 0.05)
 """Of a step, tried in turn. All free choices: an ascent is part of no bound."""
+LONGER = (6.0, 2.0)
+"""Tried before those for absolute values: their weights 1/|e| are about six times the curvature of their sum."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -156,6 +158,7 @@ def _ascend(pairs: _Band, pose: Pose, loss: int, graduated: bool, max_iter: int)
     """Improve the pose on these pairs, never accepting less."""
     h, g = np.empty((6, 6)), np.empty(6)
     squares = loss != TEAR
+    fractions = FRACTIONS if squares else LONGER + FRACTIONS
     best_r, best_t = pose.rotation, pose.translation
     best = _normal_equations(*pairs, best_r, best_t, loss, squares, 1.0, h, g)
     if graduated:  # from a wide least-squares band down to ξ: pulls a rough start in
@@ -172,14 +175,16 @@ def _ascend(pairs: _Band, pose: Pose, loss: int, graduated: bool, max_iter: int)
     for _ in range(max_iter):
         _solve(h, g)
         step, before = g.copy(), best
-        for fraction in FRACTIONS:
+        for fraction in fractions:
             r, shift = _moved(best_r, best_t, fraction * step)
             saving = _normal_equations(*pairs, r, shift, loss, squares, 1.0, h, g)
             if saving > best:  # h and g are already those of the next step
                 best, best_r, best_t = saving, r, shift
                 break
         if best <= before * (1.0 + 1e-5):
-            break
+            if fractions is FRACTIONS:
+                break
+            fractions = FRACTIONS  # a long step may only just improve
     return Pose(best_r, best_t)
 
 

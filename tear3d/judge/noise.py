@@ -1,0 +1,113 @@
+"""How the residuals of the pairs that agree with a pose are spread: right pairs around zero, wrong ones evenly.
+
+In units of a pair's noise bound ξ the residual u of a right pair is Gaussian, with standard deviation s along every
+axis, and a wrong pair's is uniform; both are seen only where |u| ≤ 1. Wrong pairs are as dense in space for every pair,
+so their number within ξ grows with ξ³. s and that density are found by expectation and maximisation.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import erf
+
+from tear3d.problem.arrays import FloatArray, spread_rows
+
+SAMPLE = 2_000
+"""More residuals than this are thinned evenly."""
+ROUNDS, CHANGE = 300, 1e-5
+"""Rounds at most, and the relative change of s at which they end. All free choices."""
+SHELL = 0.8
+"""At the start, whatever lies beyond this radius counts as wrong, and the ball inside is as dense with wrong ones."""
+LEAST = 1e-15
+"""Smaller spreads are rounding errors of a noise bound's size."""
+_BALL = 4.0 / 3.0 * math.pi
+
+
+class Noise(NamedTuple):
+    """The spread of residuals in units of their noise bounds."""
+
+    scale: float
+    """s, the standard deviation along an axis."""
+    rate: float
+    """Wrong pairs per volume, for one right pair; the volume is in cubes of `bound`."""
+    bound: float
+    """The median of the noise bounds."""
+
+    def right(self, squares: FloatArray, bounds: FloatArray) -> FloatArray:
+        """The probabilities that pairs with these |u|² are right."""
+        density = np.exp(-0.5 * squares / self.scale**2)
+        wrong = self.rate * (bounds / self.bound) ** 3 * (math.sqrt(2.0 * math.pi) * self.scale) ** 3
+        return np.asarray(density / (density + wrong))
+
+
+def gaussian_within(radius: float) -> float:
+    """Probability that three standard Gaussian coordinates lie in a ball."""
+    return math.erf(radius / math.sqrt(2.0)) - math.sqrt(2.0 / math.pi) * radius * math.exp(-0.5 * radius**2)
+
+
+def square_within(radius: float) -> float:
+    """E[z₁²; |z| ≤ radius] of three standard Gaussian coordinates."""
+    return gaussian_within(radius) - math.sqrt(2.0 / math.pi) / 3.0 * radius**3 * math.exp(-0.5 * radius**2)
+
+
+def absolute_within(radius: float) -> float:
+    """E[|z₁|; |z₁| + |z₂| + |z₃| ≤ radius] of three standard Gaussian coordinates."""
+    top = min(radius, 12.0)
+    nodes, weights = _NODES
+    z = 0.5 * top * (nodes + 1.0)
+    # |z₂| + |z₃| ≤ c is a square with sides of √2·c.
+    inner = z * np.exp(-0.5 * z**2) * erf(0.5 * (radius - z)) ** 2
+    return float(0.5 * top * math.sqrt(2.0 / math.pi) * np.sum(weights * inner))
+
+
+_NODES = np.polynomial.legendre.leggauss(64)
+
+
+def fit_noise(squares: FloatArray, bounds: FloatArray, reach: float) -> Noise:
+    """The most likely spread.
+
+    Parameters
+    ----------
+    squares : (k,) array
+        |u|² of all pairs with |u| up to `reach`.
+    bounds : (k,) array
+        Their noise bounds, in any unit.
+    reach : float
+
+    Returns
+    -------
+    Noise
+    """
+    rows = spread_rows(len(squares), SAMPLE)
+    squares, bounds = squares[rows], bounds[rows]
+    bound = float(np.median(bounds))
+    sizes, ball = (bounds / bound) ** 3, _BALL * reach**3
+    # The median of the square of three standard Gaussian coordinates is 2.366.
+    scale = min(reach, max(math.sqrt(float(np.median(squares)) / 2.366), LEAST))
+    # Never none: a rate of zero would stay so.
+    beyond = np.count_nonzero(squares > (SHELL * reach) ** 2) + 1
+    wrong = min(0.9, beyond / len(squares) / (1.0 - SHELL**3))
+    noise = Noise(scale, wrong / (1.0 - wrong) / ball, bound)
+    for _ in range(ROUNDS):
+        right = noise.right(squares, bounds)
+        scale = reach * _scale_of(float(np.sum(right * squares) / np.sum(right)) / (3.0 * reach**2))
+        rate = gaussian_within(reach / scale) * float(np.sum(1.0 - right) / np.sum(right * sizes)) / ball
+        before, noise = noise, Noise(scale, rate, bound)
+        if abs(scale - before.scale) <= CHANGE * before.scale:
+            break
+    return noise
+
+
+def _scale_of(square: float) -> float:
+    """The standard deviation of a Gaussian that, seen in the ball of radius 1, has this mean square along an axis."""
+    low, high = LEAST, 1.0
+    for _ in range(60):
+        scale = math.sqrt(low * high)
+        if scale**2 * square_within(1.0 / scale) / gaussian_within(1.0 / scale) < square:
+            low = scale
+        else:
+            high = scale
+    return math.sqrt(low * high)
