@@ -52,7 +52,7 @@ class Descent:
             for _ in range(_TRIES):
                 tick(self._done)
                 change: FloatArray = np.linalg.solve(at.H + damping * np.eye(6), -at.b).astype(np.float64)
-                moved = _moved(pose, change)
+                moved = moved_by(pose, change)
                 if self.pairing.error(moved) <= at.error:
                     damping /= _FACTOR
                     break
@@ -73,7 +73,7 @@ class Descent:
         return at
 
 
-def _moved(pose: FloatArray, change: FloatArray) -> FloatArray:
+def moved_by(pose: FloatArray, change: FloatArray) -> FloatArray:
     moved = pose.copy()
     moved[:3, :3] = Rotation.from_rotvec(change[:3]).as_matrix() @ pose[:3, :3]
     moved[:3, 3] += change[3:]

@@ -3,7 +3,7 @@ import time
 import numpy as np
 import pytest
 
-from tear3d.clouds.descent import _moved
+from tear3d.clouds.descent import moved_by
 from tear3d.clouds.equations import Pairing, Surface
 from tear3d.clouds.refine import refine_icp
 from tear3d.errors import InputError
@@ -120,7 +120,7 @@ def test_the_equations_are_the_derivatives_of_the_error(method):
     assert equations.error == pytest.approx(pairing.error(at))
     step = 1e-5
     for i, change in enumerate(step * np.eye(6)):
-        forth, back = (_moved(at, sign * change) for sign in (1.0, -1.0))
+        forth, back = (moved_by(at, sign * change) for sign in (1.0, -1.0))
         slope = (pairing.error(forth) - pairing.error(back)) / (2.0 * step)
         assert slope == pytest.approx(equations.b[i], rel=1e-5, abs=1e-6 * abs(equations.error))
     assert np.allclose(equations.H, equations.H.T)

@@ -1,0 +1,134 @@
+"""Whether a cloud, moved away from where it fits another, fits it there as well.
+
+Both clouds lie in one frame, in units of their spacing. A point and its nearest one of the other cloud differ by some
+distance along their normals, whose variance follows from how rough the two neighbourhoods are. Under the pose that is
+known to fit, this tells what noise and sampling do; under another pose, whatever is more than that speaks against it.
+A point that has lost its partner speaks against it too, unless the other cloud merely ends there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+
+from tear3d.features.normals import neighbourhood_covariances
+from tear3d.problem.arrays import FloatArray
+
+BoolArray = NDArray[np.bool_]
+Rows = NDArray[np.int64]
+
+_NEIGHBOURS, _SMOOTHED = 13, 6
+# Lengths are in spacings. Within reach, nearly every point has a partner on a surface that is sampled once a spacing.
+_REACH = 1.5
+_TOUCHING = 3.0
+_FLOOR = 0.05
+# Of a neighbourhood in the plane, the mean lies 0.64 mean distances to one side where half of it is missing.
+_ONE_SIDED = 0.35
+# Squared distances are cut off at three standard deviations.
+_CAP = 9.0
+# Fewer neighbouring points than this may disagree by chance.
+_CLUSTER = 5
+
+
+class Scan:
+    """A cloud in units of its spacing, with what is known about the surface at every point."""
+
+    def __init__(self, points: FloatArray) -> None:
+        self.points = points
+        self.tree = cKDTree(points)
+        count = min(_NEIGHBOURS, len(points))
+        near = self.tree.query(points, k=count)[1].astype(np.int32)
+        values, vectors = np.linalg.eigh(neighbourhood_covariances(points, near))
+        self.normals: FloatArray = np.ascontiguousarray(vectors[:, :, 0])
+        self.smooth: FloatArray = points[near[:, :_SMOOTHED]].mean(axis=1)
+        # A plane through so many points takes up three of their degrees of freedom.
+        self.variance: FloatArray = np.maximum(values[:, 0], 0.0) * count / (count - 3) / _SMOOTHED
+        away = points[near[:, 1:]] - points[:, None]
+        lean = away.mean(axis=1)
+        lean -= np.einsum("ij,ij->i", lean, self.normals)[:, None] * self.normals
+        self.at_end: BoolArray = np.linalg.norm(lean, axis=1) > _ONE_SIDED * np.linalg.norm(away, axis=2).mean(axis=1)
+
+
+@dataclass(frozen=True)
+class Look:
+    """How some points of one cloud, moved, lie to another."""
+
+    points: FloatArray
+    """Where they were moved to."""
+    distance: FloatArray
+    squares: FloatArray
+    """Squared distance along the normals, in variances."""
+    at_end: BoolArray
+    """Whether the nearest point is where the other cloud ends."""
+
+    @property
+    def near(self) -> BoolArray:
+        return np.asarray(self.distance <= _REACH)
+
+
+def look(moving: Scan, rows: Rows, fixed: Scan, pose: FloatArray) -> Look:
+    rotation, translation = pose[:3, :3], pose[:3, 3]
+    points = moving.points[rows] @ rotation.T + translation
+    distance, partner = fixed.tree.query(points)
+    offset = moving.smooth[rows] @ rotation.T + translation - fixed.smooth[partner]
+    own, other = moving.normals[rows] @ rotation.T, fixed.normals[partner]
+    across = np.maximum(*(np.abs(np.einsum("ij,ij->i", offset, normal)) for normal in (own, other)))
+    variance = moving.variance[rows] + fixed.variance[partner] + _FLOOR**2
+    return Look(points, distance, np.minimum(across**2 / variance, _CAP), fixed.at_end[partner])
+
+
+class Likeness(NamedTuple):
+    """How one pose compares to another, which is known to fit."""
+
+    kept: float
+    """Points with a partner, as a multiple of those under the pose that fits."""
+    excess: float
+    """Mean square distance of the partners, as a multiple of what noise and sampling explain."""
+    against: float
+    """Share of the points that fitted and now contradict, in clusters."""
+
+
+def likeness(before: list[Look], after: list[Look]) -> Likeness:
+    """Of looks in one direction or in both, at the same points."""
+    near = [(was.near, now.near) for was, now in zip(before, after, strict=True)]
+    total = sum(int(was.sum()) for was, _ in near)
+    shared = [was & now for was, now in near]
+    count = sum(int(both.sum()) for both in shared)
+    if count == 0:
+        return Likeness(0.0, np.inf, 1.0)
+    noise, found = (
+        sum(float(each.squares[both].sum()) for each, both in zip(looks, shared, strict=True)) / count
+        for looks in (before, after)
+    )
+    against = sum(_contradicting(was, now) for was, now in zip(before, after, strict=True))
+    return Likeness(sum(int(now.sum()) for _, now in near) / total, found / max(noise, 1.0), against / total)
+
+
+def _contradicting(was: Look, now: Look) -> int:
+    """Points that fitted and do not any more, neighbours of others that do not, but for those past an end."""
+    fitted = was.near & (was.squares < _CAP)
+    off = fitted & now.near & (now.squares >= _CAP)
+    lost = fitted & ~now.near
+    against = off.copy()
+    for cluster in _clusters(now.points, lost):
+        touching = cluster[now.distance[cluster] <= _TOUCHING]
+        if len(touching) == 0 or np.mean(now.at_end[touching]) < 0.5:
+            against[cluster] = True
+    return sum(len(cluster) for cluster in _clusters(now.points, against) if len(cluster) >= _CLUSTER)
+
+
+def _clusters(points: FloatArray, chosen: BoolArray) -> list[Rows]:
+    rows = np.flatnonzero(chosen)
+    if len(rows) == 0:
+        return []
+    pairs = cKDTree(points[rows]).query_pairs(_TOUCHING, output_type="ndarray")
+    graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(rows), len(rows)))
+    labels = connected_components(graph, directed=False)[1]
+    order = np.argsort(labels, kind="stable")
+    return np.split(rows[order], np.flatnonzero(np.diff(labels[order])) + 1)
