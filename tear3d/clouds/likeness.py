@@ -30,8 +30,14 @@ _TOUCHING = 3.0
 _FLOOR = 0.05
 # Of a neighbourhood in the plane, the mean lies 0.64 mean distances to one side where half of it is missing.
 _ONE_SIDED = 0.35
+# Where surfaces meet, about a tenth of the points look one-sided; at a cut, most of them do.
+_ENDING = 0.25
 # Squared distances are cut off at three standard deviations.
 _CAP = 9.0
+# A pose fits as well when as many points have partners but for what ends may take, when these are hardly farther away
+# than noise and sampling have it, and when no more than a few points together say otherwise. Of those past an end, some
+# are mistaken for such.
+_KEPT, _EXCESS, _AGAINST, _MISTAKEN = 0.8, 1.25, 0.005, 0.05
 # Fewer neighbouring points than this may disagree by chance.
 _CLUSTER = 5
 
@@ -64,8 +70,10 @@ class Look:
     distance: FloatArray
     squares: FloatArray
     """Squared distance along the normals, in variances."""
-    at_end: BoolArray
+    past_end: BoolArray
     """Whether the nearest point is where the other cloud ends."""
+    inside: BoolArray
+    """Whether neither is where its cloud ends: there, means of neighbours are off."""
 
     @property
     def near(self) -> BoolArray:
@@ -80,7 +88,9 @@ def look(moving: Scan, rows: Rows, fixed: Scan, pose: FloatArray) -> Look:
     own, other = moving.normals[rows] @ rotation.T, fixed.normals[partner]
     across = np.maximum(*(np.abs(np.einsum("ij,ij->i", offset, normal)) for normal in (own, other)))
     variance = moving.variance[rows] + fixed.variance[partner] + _FLOOR**2
-    return Look(points, distance, np.minimum(across**2 / variance, _CAP), fixed.at_end[partner])
+    past_end = fixed.at_end[partner]
+    inside = ~past_end & ~moving.at_end[rows]
+    return Look(points, distance, np.minimum(across**2 / variance, _CAP), past_end, inside)
 
 
 class Likeness(NamedTuple):
@@ -92,13 +102,28 @@ class Likeness(NamedTuple):
     """Mean square distance of the partners, as a multiple of what noise and sampling explain."""
     against: float
     """Share of the points that fitted and now contradict, in clusters."""
+    lost: float = 0.0
+    """Share of the points that had a partner and now have none."""
+
+    @property
+    def as_good(self) -> bool:
+        return self.kept >= _KEPT and self.excess <= _EXCESS and not self.contradicted
+
+    @property
+    def contradicted(self) -> bool:
+        return self.against > _AGAINST + _MISTAKEN * self.lost
+
+    @property
+    def settled(self) -> bool:
+        """Whether to bring the clouds nearer would not help: it is not their distance that speaks against the pose."""
+        return self.excess <= _EXCESS
 
 
 def likeness(before: list[Look], after: list[Look]) -> Likeness:
     """Of looks in one direction or in both, at the same points."""
     near = [(was.near, now.near) for was, now in zip(before, after, strict=True)]
     total = sum(int(was.sum()) for was, _ in near)
-    shared = [was & now for was, now in near]
+    shared = [was.near & was.inside & now.near & now.inside for was, now in zip(before, after, strict=True)]
     count = sum(int(both.sum()) for both in shared)
     if count == 0:
         return Likeness(0.0, np.inf, 1.0)
@@ -107,18 +132,19 @@ def likeness(before: list[Look], after: list[Look]) -> Likeness:
         for looks in (before, after)
     )
     against = sum(_contradicting(was, now) for was, now in zip(before, after, strict=True))
-    return Likeness(sum(int(now.sum()) for _, now in near) / total, found / max(noise, 1.0), against / total)
+    kept, lost = (sum(int(part.sum()) for part in parts) for parts in zip(*((b, a & ~b) for a, b in near), strict=True))
+    return Likeness(kept / total, found / max(noise, 1.0), against / total, lost / total)
 
 
 def _contradicting(was: Look, now: Look) -> int:
     """Points that fitted and do not any more, neighbours of others that do not, but for those past an end."""
     fitted = was.near & (was.squares < _CAP)
-    off = fitted & now.near & (now.squares >= _CAP)
+    off = fitted & was.inside & now.near & now.inside & (now.squares >= _CAP)
     lost = fitted & ~now.near
     against = off.copy()
     for cluster in _clusters(now.points, lost):
         touching = cluster[now.distance[cluster] <= _TOUCHING]
-        if len(touching) == 0 or np.mean(now.at_end[touching]) < 0.5:
+        if len(touching) == 0 or np.mean(now.past_end[touching]) < _ENDING:
             against[cluster] = True
     return sum(len(cluster) for cluster in _clusters(now.points, against) if len(cluster) >= _CLUSTER)
 

@@ -14,9 +14,8 @@ from tear3d.problem.arrays import FloatArray
 _MOST, _JUDGED, _FEW = 5_000, 2_500, 600
 _DAMPING = 1e-3
 _STILL = 1e-3
-# A pose fits as well when as many points have partners but for what ends may take, when these are hardly farther away
-# than noise and sampling have it, and when no more than a few points together say otherwise.
-_KEPT, _EXCESS, _AGAINST = 0.7, 1.25, 0.008
+# Three noise bounds, which are in voxels.
+_DIFFERENT = 3.0 * 1.5
 # What a guess must reach before it is brought nearer.
 _KEPT_FIRST, _EXCESS_FIRST = 0.5, 3.0
 
@@ -24,17 +23,18 @@ _KEPT_FIRST, _EXCESS_FIRST = 0.5, 3.0
 class Setting:
     """Poses here move the source, which has been put where it fits, in the frame of the target.
 
-    Lengths are in `unit`, around `centre`.
+    Lengths are in `unit`, around `centre`; a voxel of the clouds that were given is `voxel` of it.
     """
 
-    def __init__(self, source: FloatArray, target: FloatArray, unit: float, threads: int | None) -> None:
+    def __init__(self, source: FloatArray, target: FloatArray, voxel_size: float, threads: int | None) -> None:
         self.centre = target.mean(axis=0)
-        clouds = [(cloud - self.centre) / unit for cloud in (source, target)]
+        clouds = [(cloud - self.centre) / voxel_size for cloud in (source, target)]
         coarser = 1.0
         while max(map(len, clouds)) > _MOST:
             coarser *= 1.1
-            clouds = [voxel_downsample((cloud - self.centre) / unit, coarser) for cloud in (source, target)]
-        self.unit = unit * coarser
+            clouds = [voxel_downsample((cloud - self.centre) / voxel_size, coarser) for cloud in (source, target)]
+        self.unit = voxel_size * coarser
+        self.voxel = 1.0 / coarser
         self.source, self.target = (Scan(cloud / coarser) for cloud in clouds)
         self._few, rows = _spread(self.source, _FEW), _spread(self.source, _JUDGED)
         self._rows = rows, _spread(self.target, _JUDGED)
@@ -87,14 +87,15 @@ class Setting:
     def judge(self, pose: FloatArray) -> Likeness:
         return likeness(self._before, self._looks(pose))
 
-    def fits(self, pose: FloatArray) -> bool:
-        found = self.judge(pose)
-        return found.kept >= _KEPT and found.excess <= _EXCESS and found.against <= _AGAINST
+    def differ(self, pose: FloatArray, other: FloatArray) -> bool:
+        """Whether some point of the overlap lies so far apart that the poses are not the same."""
+        return self.farthest(pose, other) > _DIFFERENT * self.voxel
 
     def farthest(self, pose: FloatArray, other: FloatArray) -> float:
-        """How far apart two poses put some point of the overlap, in the unit of the clouds."""
-        apart = self.overlap @ (pose[:3, :3] - other[:3, :3]).T + pose[:3, 3] - other[:3, 3]
-        return self.unit * float(np.linalg.norm(apart, axis=1).max())
+        """How far apart two poses put some point of the overlap."""
+        moved = self.overlap @ self.start[:3, :3] - self.start[:3, 3] @ self.start[:3, :3]
+        apart = moved @ (pose[:3, :3] - other[:3, :3]).T + pose[:3, 3] - other[:3, 3]
+        return float(np.linalg.norm(apart, axis=1).max())
 
     def _looks(self, pose: FloatArray) -> list[Look]:
         back = np.linalg.inv(pose)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from tear3d.judge.ambiguity import FreeMotion
+from tear3d.judge.symmetry import plain
 from tear3d.problem.arrays import FloatArray
 
 # Mean square motion along the normals, as a share of the mean square motion of a point. A free choice, and a wide one:
@@ -17,13 +18,13 @@ _LEAST = 0.05
 
 @dataclass(frozen=True)
 class Slide:
-    """A small motion x ↦ x + turn × x + shift; the farthest point moves by about one."""
+    """A small motion x ↦ x + turn × x + shift; the point that moves farthest moves by one."""
 
     turn: FloatArray
     shift: FloatArray
 
     def motion(self, amount: float) -> FloatArray:
-        """The 4×4 motion that results when it goes on, until the farthest point has moved by `amount`."""
+        """The 4×4 motion that results when it goes on, until that point has moved by about `amount`."""
         out = np.eye(4)
         angle = float(np.linalg.norm(self.turn))
         out[:3, 3] = amount * self.shift
@@ -37,9 +38,10 @@ class Slide:
 
 
 def likely_slides(points: FloatArray, normals: FloatArray) -> list[Slide]:
-    """Independent directions, the freest first; the points are centred."""
+    """Independent directions, the freest first."""
+    centre = points.mean(axis=0)
+    points = points - centre
     size = float(np.sqrt(np.mean(np.sum(points**2, axis=1))))
-    farthest = float(np.linalg.norm(points, axis=1).max())
     columns = np.concatenate((np.cross(points / size, normals), normals), axis=1)
     values, vectors = np.linalg.eigh(columns.T @ columns / len(points))
     slides = []
@@ -47,23 +49,20 @@ def likely_slides(points: FloatArray, normals: FloatArray) -> list[Slide]:
         if value > _LEAST:
             break
         turn, shift = vector[:3] / size, vector[3:]
-        reach = np.linalg.norm(turn) * farthest + np.linalg.norm(shift)
-        slides.append(Slide(turn / reach, shift / reach))
+        reach = np.linalg.norm(np.cross(turn, points) + shift, axis=1).max()
+        # Around the origin: turn × (x − centre) + shift.
+        slides.append(Slide(turn / reach, (shift - np.cross(turn, centre)) / reach))
     return slides
 
 
-def name_slides(slides: list[Slide], size: float) -> list[FreeMotion]:
-    """Rotations and translations that together span the slides; a screw has no name and is left out.
-
-    Parameters
-    ----------
-    slides : list of Slide
-    size : float
-        Of the cloud: makes lengths of angles.
-    """
+def name_slides(slides: list[Slide], points: FloatArray) -> list[FreeMotion]:
+    """Rotations and translations that together span the slides of some points; a screw has no name and is left out."""
     if not slides:
         return []
-    turns, shifts = (np.array([getattr(slide, part) for slide in slides]) for part in ("turn", "shift"))
+    centre = points.mean(axis=0)
+    size = float(np.sqrt(np.mean(np.sum((points - centre) ** 2, axis=1))))
+    turns = np.array([slide.turn for slide in slides])
+    shifts = np.array([slide.shift + np.cross(slide.turn, centre) for slide in slides])
     norms = np.sqrt(np.sum((size * turns) ** 2 + shifts**2, axis=1))[:, None]
     turns, shifts = size * turns / norms, shifts / norms
     mix, strength, _ = np.linalg.svd(turns)
@@ -78,11 +77,6 @@ def name_slides(slides: list[Slide], size: float) -> list[FreeMotion]:
         shift = shift - directions.T @ (directions @ shift)
         if abs(shift @ axis) > 0.2 * angle:
             continue
-        through = size * np.cross(axis, shift) / angle
-        named.append(FreeMotion("rotation", _plain(axis), _plain(through), None))
-    return named + [FreeMotion("translation", _plain(axis), (0.0, 0.0, 0.0), None) for axis in directions]
-
-
-def _plain(vector: FloatArray) -> tuple[float, float, float]:
-    x, y, z = (float(value) for value in vector)
-    return x, y, z
+        through = centre + size * np.cross(axis, shift) / angle
+        named.append(FreeMotion("rotation", plain(axis), plain(through), None))
+    return named + [FreeMotion("translation", plain(axis), plain(centre), None) for axis in directions]

@@ -66,20 +66,24 @@ def about(rotation: FloatArray, centre: FloatArray) -> FloatArray:
 
 
 def likely_turns(points: FloatArray, field: Field, centre: FloatArray, most: int) -> list[FloatArray]:
-    """Motions about the centre that put points onto the cloud of the field, the best first, none near another."""
+    """Motions about the centre that put points onto the cloud of the field, at most so many of each order; the likeliest first."""
     axes = np.concatenate((np.linalg.svd(points - centre, full_matrices=False)[2], _directions(_AXES)))
-    vectors = np.concatenate([2.0 * np.pi / order * axes for order in _ORDERS])
-    rotations = Rotation.from_rotvec(vectors).as_matrix()
     probes = points[:: max(1, len(points) // _PROBES)]
-    misfit = field.misfits(probes, rotations, centre)
     limit = field.misfits(probes, np.eye(3)[None], centre)[0] + _WORSE
-    chosen: list[FloatArray] = []
-    for k in np.argsort(misfit):
-        if len(chosen) == most or misfit[k] > limit:
-            break
-        if all((np.sum(rotations[k] * other) - 1.0) / 2.0 < _APART for other in chosen):
-            chosen.append(rotations[k])
-    return [about(rotation, centre) for rotation in chosen]
+    found: list[tuple[float, FloatArray]] = []
+    for order in _ORDERS:
+        rotations = Rotation.from_rotvec(2.0 * np.pi / order * axes).as_matrix()
+        misfit = field.misfits(probes, rotations, centre)
+        chosen: list[int] = []
+        for k in np.argsort(misfit):
+            if len(chosen) == most or misfit[k] > limit:
+                break
+            if all(abs(axes[k] @ axes[other]) < _APART for other in chosen):
+                chosen.append(int(k))
+        # Of each order one, then of each the second: what is next best often is the same once more.
+        found += [(rank + misfit[k] / _FAR, rotations[k]) for rank, k in enumerate(chosen)]
+    found.sort(key=lambda each: each[0])
+    return [about(rotation, centre) for _, rotation in found]
 
 
 def _directions(count: int) -> FloatArray:

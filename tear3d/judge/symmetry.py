@@ -41,8 +41,8 @@ def free_motions(
     points : (N, 3) array
         Of the source: how large it is decides which angles and axes are the same.
     noise_bound : float
-        Motions that differ by less than three of it at the rim of the source are the same; so are a rotation and a
-        screw that advances by less.
+        Of the poses. Amounts that differ by less than three of it at the rim of the source are the same, axes by less
+        than nine; a screw that advances by less than three is a rotation.
 
     Returns
     -------
@@ -63,22 +63,52 @@ def free_motions(
         if angle * radius <= slack:
             length = float(np.linalg.norm(shift))
             if length > slack:
-                _insert(slides, shift / length, centre, length, slack / length, math.inf)
+                _insert(slides, shift / length, centre, length, 3.0 * slack / length, math.inf)
             continue
         axis = vector / angle
         if abs(shift @ axis) > slack:
             continue
         through = centre + _axis_point(motion[:3, :3], shift - (shift @ axis) * axis)
-        _insert(turns, axis, through, math.degrees(angle), slack / radius, slack)
+        _insert(turns, axis, through, math.degrees(angle), 3.0 * slack / radius, 3.0 * slack)
     rotations = (
-        FreeMotion("rotation", _plain(group.axis), _plain(group.through), _part_of_a_turn(group.amounts, slack / radius))
+        FreeMotion("rotation", plain(group.axis), plain(group.through), _part_of_a_turn(group.amounts, slack / radius))
         for group in turns
     )
     translations = (
-        FreeMotion("translation", _plain(group.axis), _plain(group.through), _length(group.amounts, slack))
+        FreeMotion("translation", plain(group.axis), plain(group.through), _length(group.amounts, slack))
         for group in slides
     )
     return *rotations, *translations
+
+
+def covered(motion: FreeMotion, free: Sequence[FreeMotion], slack: float) -> bool:
+    """Whether a motion is among those that may have any amount; axes less than `slack` apart are the same."""
+    kin = [other for other in free if other.kind == motion.kind and other.step is None]
+    return len(kin) >= 3 or any(same_axis(motion, other, slack) for other in kin)
+
+
+def same_axis(motion: FreeMotion, other: FreeMotion, slack: float) -> bool:
+    """Whether two motions turn about one axis, or slide along one direction; axes may be `slack` apart, and 6° askew."""
+    if motion.kind != other.kind or np.linalg.norm(np.cross(motion.axis, other.axis)) > 0.1:
+        return False
+    apart = np.cross(np.subtract(motion.through, other.through), other.axis)
+    return motion.kind == "translation" or float(np.linalg.norm(apart)) < slack
+
+
+def in_words(free: Sequence[FreeMotion], most: int = 3) -> str:
+    """A sentence, with the first few of the motions."""
+    if not free:
+        return "another pose fits as well"
+    more = f", and {len(free) - most} more" if len(free) > most else ""
+    return "the source fits as well " + ", or ".join(_words(motion) for motion in free[:most]) + more
+
+
+def _words(motion: FreeMotion) -> str:
+    axis = "({:.3g}, {:.3g}, {:.3g})".format(*np.round(motion.axis, 3) + 0.0)
+    if motion.kind == "translation":
+        return f"after any slide along {axis}" if motion.step is None else f"{motion.step:.3g} further along {axis}"
+    turn = "any turn" if motion.step is None else f"a turn by {motion.step:.3g}°"
+    return f"after {turn} about {axis}"
 
 
 def _axis_point(rotation: FloatArray, shift: FloatArray) -> FloatArray:
@@ -103,8 +133,8 @@ def _part_of_a_turn(angles: list[float], slack: float) -> float | None:
     slack = math.degrees(slack)
     for parts in range(2, _MOST_PARTS + 1):
         step = 360.0 / parts
-        # A step as small as the slack fits anything.
-        if step < 4.0 * slack:
+        # A step not much larger than the slack fits anything.
+        if step < 12.0 * slack:
             break
         if all(abs(angle - step * round(angle / step)) <= max(slack, 1e-6) for angle in angles):
             return step
@@ -124,6 +154,7 @@ def _distinct(amounts: list[float], slack: float) -> int:
     return 1 + int(np.count_nonzero(np.diff(np.sort(np.abs(amounts))) > max(slack, 1e-6)))
 
 
-def _plain(vector: FloatArray) -> tuple[float, float, float]:
+def plain(vector: FloatArray) -> tuple[float, float, float]:
+    """Three numbers of Python's own."""
     x, y, z = (float(value) for value in vector)
     return x, y, z
