@@ -67,9 +67,9 @@ def _profile(rng: np.random.Generator) -> FloatArray:
     return np.concatenate(([[0.0, -1.2]], inner, [[0.0, 1.2]]))
 
 
-def _arc(radius: float, start: float, stop: float) -> FloatArray:
+def _arc(radius: float, start: float, stop: float, x: float = 0.0, y: float = 0.0) -> FloatArray:
     angle = np.linspace(start, stop, 40)
-    return radius * np.column_stack((np.cos(angle), np.sin(angle)))
+    return np.column_stack((x + radius * np.cos(angle), y + radius * np.sin(angle)))
 
 
 def _gear(rng: np.random.Generator) -> Solid:
@@ -130,10 +130,10 @@ SYMMETRIC: dict[str, Family] = {
     "cylinder": lambda rng: cylinder(rng.uniform(0.3, 1.0), rng.uniform(0.8, 3.0), closed=bool(rng.random() < 0.7)),
     "cone": lambda rng: revolve(np.array([[0.0, 0.0], [rng.uniform(0.5, 1.2), 0.0], [0.0, rng.uniform(0.8, 2.5)]])),
     "sphere": lambda rng: ball(lambda unit: np.ones(unit.shape[:-1])),
-    "torus": lambda rng: revolve(_arc(rng.uniform(0.2, 0.5), 0.0, 2.0 * np.pi) + [1.0, 0.0]),
+    "torus": lambda rng: revolve(_arc(rng.uniform(0.2, 0.5), 0.0, 2.0 * np.pi, x=1.0)),
     "ellipsoid": lambda rng: ball(lambda unit: np.ones(unit.shape[:-1])).scaled(*rng.uniform(0.5, 1.5, 3)),
     "capsule": lambda rng: revolve(
-        np.concatenate((_arc(0.5, -np.pi / 2, 0) - [0, 0.6], _arc(0.5, 0, np.pi / 2) + [0, 0.6]))
+        np.concatenate((_arc(0.5, -np.pi / 2, 0.0, y=-0.6), _arc(0.5, 0.0, np.pi / 2, y=0.6)))
     ),
     "revolution": lambda rng: revolve(_profile(rng)),
     "plane": lambda rng: rectangle(*rng.uniform(1.0, 2.0, 2)),
@@ -191,7 +191,7 @@ def _room(rng: np.random.Generator) -> Solid:
 def _mug(rng: np.random.Generator) -> Solid:
     height = rng.uniform(1.6, 2.6)
     body = revolve(np.array([[0.0, 0.0], [0.8, 0.0], [0.8, height]]))
-    return body + tube(_arc(rng.uniform(0.3, 0.5), -np.pi / 2, np.pi / 2) + [0.8, 0.6 * height], 0.1)
+    return body + tube(_arc(rng.uniform(0.3, 0.5), -np.pi / 2, np.pi / 2, 0.8, 0.6 * height), 0.1)
 
 
 def _animal(rng: np.random.Generator) -> Solid:
@@ -219,7 +219,8 @@ def _chair(rng: np.random.Generator) -> Solid:
 def _keyed(rng: np.random.Generator) -> Solid:
     """A cylinder with three unequal knobs, which leave it no turn."""
     shape = cylinder(1.0, 1.8)
-    for angle, height in zip(rng.uniform(0, 1.8, 3) + [0.0, 2.0, 4.0], rng.permutation([-0.5, 0.1, 0.45]), strict=True):
+    angles = rng.uniform(0.0, 1.8, 3) + np.arange(0.0, 6.0, 2.0)
+    for angle, height in zip(angles, rng.permutation([-0.5, 0.1, 0.45]), strict=True):
         knob = box(*rng.uniform(0.25, 0.5, 3))
         shape = shape + knob.moved((np.cos(angle), np.sin(angle), height), np.array([0, 0, angle]))
     return shape

@@ -9,7 +9,7 @@ A point that has lost its partner speaks against it too, unless the other cloud 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +29,10 @@ _REACH = 1.5
 _TOUCHING = 3.0
 _FLOOR = 0.05
 # Of a neighbourhood in the plane, the mean lies 0.64 mean distances to one side where half of it is missing.
-_ONE_SIDED = 0.35
+# Thin things have no plane to speak of: there the mean itself counts, which is 0.45 to one side of a right edge.
+_ONE_SIDED, _TIP = 0.35, 0.6
 # Where surfaces meet, about a tenth of the points look one-sided; at a cut, most of them do.
-_ENDING = 0.25
+_ENDING = 0.3
 # Squared distances are cut off at three standard deviations.
 _CAP = 9.0
 # A pose fits as well when as many points have partners but for what ends may take, when these are hardly farther away
@@ -49,16 +50,18 @@ class Scan:
         self.points = points
         self.tree = cKDTree(points)
         count = min(_NEIGHBOURS, len(points))
-        near = self.tree.query(points, k=count)[1].astype(np.int32)
-        values, vectors = np.linalg.eigh(neighbourhood_covariances(points, near))
+        near = np.asarray(self.tree.query(points, k=count)[1], dtype=np.int32)
+        covariances: Any = neighbourhood_covariances(points, near)
+        values, vectors = np.linalg.eigh(covariances)
         self.normals: FloatArray = np.ascontiguousarray(vectors[:, :, 0])
         self.smooth: FloatArray = points[near[:, :_SMOOTHED]].mean(axis=1)
         # A plane through so many points takes up three of their degrees of freedom.
         self.variance: FloatArray = np.maximum(values[:, 0], 0.0) * count / (count - 3) / _SMOOTHED
         away = points[near[:, 1:]] - points[:, None]
-        lean = away.mean(axis=1)
-        lean -= np.einsum("ij,ij->i", lean, self.normals)[:, None] * self.normals
-        self.at_end: BoolArray = np.linalg.norm(lean, axis=1) > _ONE_SIDED * np.linalg.norm(away, axis=2).mean(axis=1)
+        lean = away.mean(axis=1) / np.linalg.norm(away, axis=2).mean(axis=1)[:, None]
+        across = np.einsum("ij,ij->i", lean, self.normals)
+        squared = np.einsum("ij,ij->i", lean, lean)
+        self.at_end: BoolArray = (squared - across**2 > _ONE_SIDED**2) | (squared > _TIP**2)
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ class Look:
 def look(moving: Scan, rows: Rows, fixed: Scan, pose: FloatArray) -> Look:
     rotation, translation = pose[:3, :3], pose[:3, 3]
     points = moving.points[rows] @ rotation.T + translation
-    distance, partner = fixed.tree.query(points)
+    distance, partner = map(np.asarray, fixed.tree.query(points))
     offset = moving.smooth[rows] @ rotation.T + translation - fixed.smooth[partner]
     own, other = moving.normals[rows] @ rotation.T, fixed.normals[partner]
     across = np.maximum(*(np.abs(np.einsum("ij,ij->i", offset, normal)) for normal in (own, other)))
@@ -102,7 +105,7 @@ class Likeness(NamedTuple):
     """Mean square distance of the partners, as a multiple of what noise and sampling explain."""
     against: float
     """Share of the points that fitted and now contradict, in clusters."""
-    lost: float = 0.0
+    lost: float
     """Share of the points that had a partner and now have none."""
 
     @property
@@ -126,7 +129,7 @@ def likeness(before: list[Look], after: list[Look]) -> Likeness:
     shared = [was.near & was.inside & now.near & now.inside for was, now in zip(before, after, strict=True)]
     count = sum(int(both.sum()) for both in shared)
     if count == 0:
-        return Likeness(0.0, np.inf, 1.0)
+        return Likeness(0.0, np.inf, 1.0, 1.0)
     noise, found = (
         sum(float(each.squares[both].sum()) for each, both in zip(looks, shared, strict=True)) / count
         for looks in (before, after)

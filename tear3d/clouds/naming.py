@@ -22,9 +22,7 @@ _FINEST = 360.0 / 24.0
 _ANY = (37.0, 101.0)
 
 
-def name_motions(
-    setting: Setting, slides: list[Slide], poses: list[FloatArray], pose: FloatArray
-) -> list[FreeMotion]:
+def name_motions(setting: Setting, slides: list[Slide], poses: list[FloatArray], pose: FloatArray) -> list[FreeMotion]:
     """Motions of the source, in its own coordinates, of which `pose` led to the setting."""
     return _Names(setting, pose).of(slides, poses)
 

@@ -19,11 +19,13 @@ from tear3d.clouds.describe import Description, Descriptor, Keypoints
 from tear3d.clouds.equations import METHODS, Method
 from tear3d.clouds.refine import RefineResult, refine_icp
 from tear3d.clouds.result import CloudResult
+from tear3d.clouds.symmetry import ambiguity
 from tear3d.clouds.verdict import CloudEvidence
 from tear3d.errors import InputError
 from tear3d.features.matching import check_match_options, match
 from tear3d.features.steps import Steps
 from tear3d.features.voxel import check_voxel_size, choose_voxel_size, voxel_downsample
+from tear3d.judge.ambiguity import Ambiguity
 from tear3d.problem.arrays import FloatArray, Points, as_points
 from tear3d.problem.limits import Limits, ProgressCallback, ctrl_c_cancels
 from tear3d.problem.options import Options, as_number
@@ -156,9 +158,10 @@ class _Job:
         with steps("register"), _less_time(self.limits, 1.0 if self.refine is None else _SEARCH_SHARE):
             result = _register_matches(source[pairs[:, 0]], target[pairs[:, 1]], noise_bound, self.options, self.limits)
         refinement = self._refine(result, voxel_size, noise_bound, steps)
+        pose = result.transformation if refinement is None else refinement.transformation
         return CloudResult(
             result=result,
-            transformation=result.transformation if refinement is None else refinement.transformation,
+            transformation=pose,
             refinement=refinement,
             pairs=pairs,
             source_points=source,
@@ -169,7 +172,19 @@ class _Job:
             evidence=CloudEvidence(),
             verdict="confirmed" if result.success else "doubtful",
             reasons=(),
+            ambiguity=self._ambiguity(source, target, pose, voxel_size, result, steps),
         )
+
+    def _ambiguity(
+        self, source: FloatArray, target: FloatArray, pose: FloatArray, voxel_size: float, result: Result, steps: Steps
+    ) -> Ambiguity | None:
+        if not result.success or self.limits.over():
+            return None
+        began = time.perf_counter()
+        others = [other.transformation for other in result.alternatives]
+        found = ambiguity(source, target, pose, voxel_size, others=others, threads=self.threads)
+        steps.seconds["ambiguity"] = time.perf_counter() - began
+        return found
 
     def _match(self, source: FloatArray, target: FloatArray, voxel_size: float, steps: Steps) -> NDArray[np.int64]:
         with steps("describe source") as tick:

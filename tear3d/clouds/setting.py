@@ -98,8 +98,9 @@ class Setting:
         return float(np.linalg.norm(apart, axis=1).max())
 
     def _looks(self, pose: FloatArray) -> list[Look]:
-        back = np.linalg.inv(pose)
-        return [look(self.source, self._rows[0], self.target, pose), look(self.target, self._rows[1], self.source, back)]
+        there, back = self._rows
+        reverse = np.asarray(np.linalg.inv(pose), dtype=np.float64)
+        return [look(self.source, there, self.target, pose), look(self.target, back, self.source, reverse)]
 
 
 def _spread(scan: Scan, count: int) -> Rows:

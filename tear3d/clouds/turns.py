@@ -66,7 +66,10 @@ def about(rotation: FloatArray, centre: FloatArray) -> FloatArray:
 
 
 def likely_turns(points: FloatArray, field: Field, centre: FloatArray, most: int) -> list[FloatArray]:
-    """Motions about the centre that put points onto the cloud of the field, at most so many of each order; the likeliest first."""
+    """Motions about the centre that put points onto the cloud of the field.
+
+    At most so many of each order, the likeliest first.
+    """
     axes = np.concatenate((np.linalg.svd(points - centre, full_matrices=False)[2], _directions(_AXES)))
     probes = points[:: max(1, len(points) // _PROBES)]
     limit = field.misfits(probes, np.eye(3)[None], centre)[0] + _WORSE

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from tear3d.judge.ambiguity import FreeMotion
@@ -88,7 +89,7 @@ def covered(motion: FreeMotion, free: Sequence[FreeMotion], slack: float) -> boo
 
 
 def same_axis(motion: FreeMotion, other: FreeMotion, slack: float) -> bool:
-    """Whether two motions turn about one axis, or slide along one direction; axes may be `slack` apart, and 6° askew."""
+    """Whether two motions turn about one axis or slide along one direction; axes may be `slack` apart and 6° askew."""
     if motion.kind != other.kind or np.linalg.norm(np.cross(motion.axis, other.axis)) > 0.1:
         return False
     apart = np.cross(np.subtract(motion.through, other.through), other.axis)
@@ -111,7 +112,7 @@ def _words(motion: FreeMotion) -> str:
     return f"after {turn} about {axis}"
 
 
-def _axis_point(rotation: FloatArray, shift: FloatArray) -> FloatArray:
+def _axis_point(rotation: NDArray[np.floating], shift: NDArray[np.floating]) -> FloatArray:
     """The point c nearest to the origin with R c + shift = c, for a shift across the axis."""
     return np.asarray(np.linalg.lstsq(np.eye(3) - rotation, shift, rcond=1e-9)[0])
 

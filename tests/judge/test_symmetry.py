@@ -5,7 +5,7 @@ from scipy.spatial.transform import Rotation
 from tear3d.judge.symmetry import free_motions
 from tests.bumpy import bumpy_cloud, pose
 
-POINTS = bumpy_cloud(500, 0) + [4.0, -2.0, 1.0]
+POINTS = bumpy_cloud(500, 0) + np.array([4.0, -2.0, 1.0])
 POSE = pose([0.4, -1.2, 0.3], [1.0, 5.0, -3.0])
 AXIS = np.array([1.0, 2.0, -2.0]) / 3.0
 THROUGH = np.array([4.1, -2.2, 1.3])
@@ -58,7 +58,7 @@ def test_the_three_half_turns_of_a_box():
 
 
 def test_parallel_axes_are_kept_apart():
-    motions = named(turn(180.0), turn(180.0, through=THROUGH + [0.5, 0.0, 0.0]))
+    motions = named(turn(180.0), turn(180.0, through=THROUGH + np.array([0.5, 0.0, 0.0])))
     assert [motion.step for motion in motions] == pytest.approx([180.0, 180.0])
 
 
