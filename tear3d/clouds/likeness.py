@@ -32,7 +32,7 @@ _FLOOR = 0.05
 # Thin things have no plane to speak of: there the mean itself counts, which is 0.45 to one side of a right edge.
 _ONE_SIDED, _TIP = 0.35, 0.6
 # Where surfaces meet, about a tenth of the points look one-sided; at a cut, most of them do.
-_ENDING = 0.3
+_ENDING, _ROOTS = 0.3, 25
 # Squared distances are cut off at three standard deviations.
 _CAP = 9.0
 # A pose fits as well when as many points have partners but for what ends may take, when these are hardly farther away
@@ -147,8 +147,13 @@ def _contradicting(was: Look, now: Look) -> int:
     against = off.copy()
     for cluster in _clusters(now.points, lost):
         touching = cluster[now.distance[cluster] <= _TOUCHING]
-        if len(touching) == 0 or np.mean(now.past_end[touching]) < _ENDING:
+        if len(touching) == 0:
             against[cluster] = True
+            continue
+        # What hangs on a cut is past the end; what stands on a surface nearby is not.
+        count = min(_ROOTS, len(touching))
+        roots = cKDTree(now.points[touching]).query(now.points[cluster], k=[*range(1, count + 1)])[1]
+        against[cluster] = now.past_end[touching][roots].mean(axis=1) < _ENDING
     return sum(len(cluster) for cluster in _clusters(now.points, against) if len(cluster) >= _CLUSTER)
 
 

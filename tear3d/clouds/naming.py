@@ -54,6 +54,8 @@ class _Names:
     def _fits_after(self, motion: FreeMotion) -> bool:
         setting = self.setting
         guess = setting.inward(self.start @ _once(motion) @ self.back)
+        if not setting.promising(guess):
+            return False
         near = setting.refine(guess)
         return setting.farthest(near, guess) < setting.voxel and setting.judge(near).as_good
 

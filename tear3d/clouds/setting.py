@@ -35,6 +35,7 @@ class Setting:
             clouds = [voxel_downsample((cloud - self.centre) / voxel_size, coarser) for cloud in (source, target)]
         self.unit = voxel_size * coarser
         self.voxel = 1.0 / coarser
+        self.different = _DIFFERENT * self.voxel
         self.source, self.target = (Scan(cloud / coarser) for cloud in clouds)
         self._few, rows = _spread(self.source, _FEW), _spread(self.source, _JUDGED)
         self._rows = rows, _spread(self.target, _JUDGED)
@@ -89,7 +90,7 @@ class Setting:
 
     def differ(self, pose: FloatArray, other: FloatArray) -> bool:
         """Whether some point of the overlap lies so far apart that the poses are not the same."""
-        return self.farthest(pose, other) > _DIFFERENT * self.voxel
+        return self.farthest(pose, other) > self.different
 
     def farthest(self, pose: FloatArray, other: FloatArray) -> float:
         """How far apart two poses put some point of the overlap."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from tear3d.clouds.naming import name_motions
 from tear3d.clouds.setting import Setting
+from tear3d.clouds.shifts import likely_shifts
 from tear3d.clouds.slides import Slide, likely_slides
 from tear3d.clouds.turns import Field, likely_turns
 from tear3d.features.voxel import voxel_downsample
@@ -19,9 +20,9 @@ from tear3d.problem.arrays import FloatArray
 _FOLLOWED = (7.0, -9.0)
 # Clouds of fewer points, or with fewer in common, say nothing about their shape.
 _FEWEST = 100
-# Turns of each order that are tried, poses that are enough to name axes, guesses that are looked at closely, and how
-# often each of these is refined, which is slow on flat walls. Free choices: they bound the time.
-_TURNS, _ENOUGH, _LOOKS, _ROUNDS = 3, 4, 6, 2
+# Turns of each order and shifts that are tried, poses that are enough to name axes, guesses that are looked at closely,
+# and how often each of these is refined, which is slow on flat walls. Free choices: they bound the time.
+_TURNS, _SHIFTS, _ENOUGH, _LOOKS, _ROUNDS = 3, 4, 4, 6, 2
 
 
 def ambiguity(
@@ -60,7 +61,10 @@ def ambiguity(
     slides = _follow_slides(setting)
     poses: list[FloatArray] = []
     _try_poses(setting, [setting.inward(other @ back) for other in others], poses)
-    _try_poses(setting, _turns(setting), poses)
+    # Three slides are those of a plane or a ball: there is nothing left to find.
+    if len(slides) < 3:
+        _try_poses(setting, _turns(setting), poses)
+        _try_poses(setting, _shifts(setting), poses)
     if not slides and not poses:
         return None
     free = name_motions(setting, slides, poses, pose)
@@ -84,6 +88,10 @@ def _turns(setting: Setting) -> list[FloatArray]:
     source, target = setting.source.points, setting.target.points
     middle = voxel_downsample(np.concatenate((source, target)), 1.5).mean(axis=0)
     return likely_turns(source, Field(target), middle, _TURNS)
+
+
+def _shifts(setting: Setting) -> list[FloatArray]:
+    return likely_shifts(setting.source.points, setting.target.points, setting.different, _SHIFTS)
 
 
 def _try_poses(setting: Setting, guesses: Sequence[FloatArray], poses: list[FloatArray]) -> None:
