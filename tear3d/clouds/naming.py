@@ -39,9 +39,13 @@ class _Names:
         slack = _SLACK * self.setting.unit * self.setting.voxel
         for motion in self._named(known):
             if not covered(motion, free, slack):
-                alone = [each for other in known for each in self._named([other]) if same_axis(each, motion, slack)]
-                free += self._finest(motion) if self._fits(motion) else alone
+                free += self._finest(motion) if self._fits(motion) else self._one_by_one(known, motion, slack)
         return free
+
+    def _one_by_one(self, known: list[FloatArray], motion: FreeMotion, slack: float) -> list[FreeMotion]:
+        """The poses of a group whose common step does not fit."""
+        alone = [each for other in known for each in self._named([other])]
+        return [each for each in alone if same_axis(each, motion, slack) and self._fits(each)]
 
     def _named(self, known: list[FloatArray]) -> tuple[FreeMotion, ...]:
         noise = _PRECISION * self.setting.unit * self.setting.voxel
