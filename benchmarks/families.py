@@ -226,6 +226,9 @@ def _keyed(rng: np.random.Generator) -> Solid:
     return shape
 
 
+SMALL_KEYS = ("mug", "teapot", "keyed cylinder")
+"""Asymmetric by small parts at the sides: without these they are round."""
+
 ASYMMETRIC: dict[str, Family] = {
     "bumpy": lambda rng: ball(_bumps(rng, [Rotation.identity()], int(rng.integers(6, 25)))),
     "blobs": _blobs,

@@ -38,7 +38,7 @@ _CAP = 9.0
 # A pose fits as well when as many points have partners but for what ends may take, when these are hardly farther away
 # than noise and sampling have it, and when no more than a few points together say otherwise. Of those past an end, some
 # are mistaken for such.
-_KEPT, _EXCESS, _AGAINST, _MISTAKEN = 0.8, 1.25, 0.005, 0.05
+_KEPT, _EXCESS, _AGAINST, _MISTAKEN = 0.8, 1.25, 0.005, 0.03
 # Fewer neighbouring points than this may disagree by chance.
 _CLUSTER = 5
 

@@ -131,13 +131,15 @@ def _insert(
 
 
 def _part_of_a_turn(angles: list[float], slack: float) -> float | None:
-    slack = math.degrees(slack)
-    for parts in range(2, _MOST_PARTS + 1):
+    slack = max(math.degrees(slack), 1e-6)
+    # About 0.3 n² angles are multiples of an n-th of a turn or of a larger part: one alone must not be near by chance.
+    most = min(_MOST_PARTS, int(math.sqrt(60.0 / slack))) if len(angles) == 1 else _MOST_PARTS
+    for parts in range(2, most + 1):
         step = 360.0 / parts
         # A step not much larger than the slack fits anything.
         if step < 12.0 * slack:
             break
-        if all(abs(angle - step * round(angle / step)) <= max(slack, 1e-6) for angle in angles):
+        if all(abs(angle - step * round(angle / step)) <= slack for angle in angles):
             return step
     return None if _distinct(angles, slack) >= _MANY else min(map(abs, angles))
 
