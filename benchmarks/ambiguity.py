@@ -2,9 +2,9 @@
 
 Random shapes of many families (benchmarks/families.py), half of them symmetric. Each is scanned twice: other points,
 other numbers of them, noise of a quarter of a voxel, and in every second pair each scan misses a part of its own, up to
-a fifth of the points, but never the handle of a mug, without which it is round. They are registered without a proof, from
-a random pose; `--true-pose` spares the registration and takes the pose the scans were made with. Prints what went wrong
-and a table by family; writes ambiguity.json::
+a fifth of the points, but never the handle of a mug, without which it is round. They are registered without a proof,
+from a random pose; `--true-pose` spares the registration and takes the pose the scans were made with. Prints what went
+wrong and a table by family; writes ambiguity.json::
 
     python -m benchmarks.ambiguity                      # 200 and 200, an hour on one core
     python -m benchmarks.ambiguity --true-pose          # some minutes

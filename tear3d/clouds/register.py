@@ -178,7 +178,8 @@ class _Job:
     def _ambiguity(
         self, source: FloatArray, target: FloatArray, pose: FloatArray, voxel_size: float, result: Result, steps: Steps
     ) -> Ambiguity | None:
-        if not result.success or self.limits.over():
+        # Also without a consensus: that of a ball's matches is none, for every turn has as many.
+        if self.limits.over():
             return None
         began = time.perf_counter()
         others = [other.transformation for other in result.alternatives]

@@ -41,7 +41,7 @@ def ambiguity(
     source_points, target_points : (N, 3) and (M, 3) arrays
         Downsampled to `voxel_size`; beyond 5 000 points they are thinned further.
     pose : (4, 4) array
-        Puts source onto target up to a voxel.
+        Puts source onto target up to a voxel or two. Nothing is said about one that does not.
     voxel_size : float
     others : sequence of (4, 4) arrays
         Other poses to look at, whatever the reason: those that a search came across, say.
@@ -55,7 +55,7 @@ def ambiguity(
     if min(len(source_points), len(target_points)) < _FEWEST:
         return None
     setting = Setting(source_points @ pose[:3, :3].T + pose[:3, 3], target_points, voxel_size, threads)
-    if len(setting.overlap) < _FEWEST:
+    if len(setting.overlap) < _FEWEST or not setting.fits:
         return None
     back = np.linalg.inv(pose)
     slides = _follow_slides(setting)

@@ -158,6 +158,13 @@ def test_too_little_to_say():
     assert ambiguity(many, many, pose([0, 0, 0], [50.0, 0, 0]), 0.1) is None
 
 
+def test_nothing_is_said_about_a_pose_that_does_not_fit():
+    source, target, truth = scans(SYMMETRIC["box"], 0, False)
+    wrong = truth @ pose([0.3, 0.5, 0.2], [0.2, 0.1, 0.0])
+    assert asked(source, target, truth) is not None
+    assert asked(source, target, wrong) is None
+
+
 def test_it_is_quick():
     source, target, truth = scans(ASYMMETRIC["bumpy"], 1, False)
     asked(source, target, truth)
@@ -174,6 +181,12 @@ def test_clouds_are_called_ambiguous():
     found = tear3d.register_clouds(source, target, certify=False)
     assert found.ambiguity is not None
     assert found.ambiguity.free[0].step == pytest.approx(180.0)
+
+
+def test_a_ball_has_no_consensus_and_is_ambiguous():
+    source, target, _ = scans(SYMMETRIC["sphere"], 1, True)
+    found = tear3d.register_clouds(source, target, certify=False)
+    assert [motion.step for motion in found.ambiguity.free] == [None] * 3
 
 
 @pytest.mark.slow
