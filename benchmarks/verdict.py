@@ -53,7 +53,7 @@ def measure(case: Case, threads: int | None) -> Row:
         "fit": _finite(known.fit),
         "contradicted": _finite(known.contradicted),
         "perhaps_contradicted": _finite(known.perhaps_contradicted),
-        "wanted": wanted_fit(known, chance=not found.result.success),
+        "wanted": wanted_fit(known, found.result.significance),
         "overlap": _finite(known.overlap),
         "support": _finite(known.support),
         "drift": _finite(known.drift),

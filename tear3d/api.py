@@ -170,7 +170,7 @@ def _package(
         aside=pairs.num_given - len(pairs),
         # The bound of the whole pose has them in it already.
         aside_may_win=options.certify != "full" and pairs.aside_total(loss) > best.saving,
-        ambiguity=compared.ambiguity(frame),
+        ambiguity=compared.ambiguity(pairs),
     )
     status, message = verdict(known)
     return Result(

@@ -14,10 +14,12 @@ from tear3d.clouds.equations import Method
 from tear3d.clouds.jury import Judged, Jury
 from tear3d.clouds.refine import RefineResult, refine_icp
 from tear3d.clouds.result import CloudResult
+from tear3d.clouds.symmetry import ambiguity
 from tear3d.clouds.tries import Given, Maker, Matched, Poses
 from tear3d.clouds.verdict import SAME_POSE, CloudEvidence, judge
 from tear3d.errors import InputError, StoppedError
 from tear3d.features.steps import Steps
+from tear3d.judge.ambiguity import Ambiguity
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.limits import Limits
 from tear3d.problem.options import Options
@@ -91,17 +93,19 @@ class Job:
     def _package(self, best: Judged, result: Result, jury: Jury, steps: Steps) -> CloudResult:
         matched, recipe = best.matched, best.matched.recipe
         known = CloudEvidence() if jury.scene is None else jury.measure(result.transformation, recipe)
-        judgement = judge(known, chance=not result.success)
+        judgement = judge(known, result.significance)
         refinement = None
         if self.refine is not None and jury.scene is not None and judgement.verdict == "confirmed":
             refinement = self._refined(jury.scene.settle(result.transformation), matched, steps)
             if math.isnan(refinement.fitness):  # stopped before it had begun
                 refinement = replace(refinement, transformation=result.transformation)
             known = jury.scene.measure(refinement.transformation, result.transformation, recipe.noise_bound)
-        judgement = judge(known, chance=not result.success, settled=refinement is not None)
+        pose = result.transformation if refinement is None else refinement.transformation
+        free = self._ambiguity(matched, pose, result, steps)
+        judgement = judge(known, result.significance, settled=refinement is not None, ambiguity=free)
         return CloudResult(
             result=result,
-            transformation=result.transformation if refinement is None else refinement.transformation,
+            transformation=pose,
             refinement=refinement,
             pairs=matched.rows,
             source_points=matched.source,
@@ -112,11 +116,23 @@ class Job:
             evidence=known,
             verdict=judgement.verdict,
             reasons=judgement.reasons,
+            ambiguity=free,
             tries=tuple(jury.tries),
             covariance=result.covariance if refinement is None else refinement.covariance,
             dropped=self.maker.inputs.dropped,
             notes=self.maker.inputs.notes,
         )
+
+    def _ambiguity(self, matched: Matched, pose: FloatArray, result: Result, steps: Steps) -> Ambiguity | None:
+        # Also without a consensus: that of a ball's matches is none, for every turn has as many.
+        if self.limits.over():
+            return None
+        began = time.perf_counter()
+        others = [other.transformation for other in result.alternatives]
+        size = matched.recipe.voxel_size
+        found = ambiguity(matched.source, matched.target, pose, size, others=others, threads=self.threads)
+        steps.seconds["ambiguity"] = time.perf_counter() - began
+        return found
 
     def _refined(self, start: FloatArray, matched: Matched, steps: Steps) -> RefineResult:
         began = time.perf_counter()

@@ -13,7 +13,6 @@ from tear3d.clouds.verdict import CloudEvidence, Judgement, judge
 from tear3d.errors import StoppedError
 from tear3d.features.steps import Steps
 from tear3d.find.search import Candidate
-from tear3d.judge.verdict import could_be_chance
 from tear3d.problem.arrays import FloatArray
 
 PLAIN_FIT = 0.35
@@ -81,15 +80,13 @@ class Jury:
                     size = matched.recipe.voxel_size
                     self.scene = Scene.of(matched.source, matched.target, size, self.threads, tick)
                 known = self.measure(candidate.pose.matrix, matched.recipe)
-                judgement = judge(known, chance=could_be_chance(candidate.significance))
+                judgement = judge(known, candidate.significance)
                 heard.append(Judged(matched, poses, candidate, rank, candidate.saving < top, known, judgement))
                 if heard[-1].beyond_doubt:
                     break
         if not heard:
             unknown = CloudEvidence()
-            heard.append(
-                Judged(matched, poses, found[0], 0, found[0].saving < top, unknown, judge(unknown, chance=True))
-            )
+            heard.append(Judged(matched, poses, found[0], 0, found[0].saving < top, unknown, judge(unknown, math.inf)))
         own = min(heard, key=lambda judged: judged.order)
         if self.best is None or own.order < self.best.order:
             self.best = own

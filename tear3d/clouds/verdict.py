@@ -17,8 +17,16 @@ CONFIRMED_FIT = 0.18
 """Of the fit. Right poses have 0.21 and more, scans of a street 20 m apart being the lowest; scans of different places
 at most 0.14 if free space does not contradict the pose, the best of all tries."""
 ALONE_FIT = 0.25
-"""Where the clouds must speak for themselves: without a consensus beyond chance, or without a plausible viewpoint.
-Scans of different places have at most 0.21, free space left aside."""
+"""Where no viewpoint is plausible, so that free space says nothing. Scans of different places have at most 0.21."""
+STRONG, WEAK = -6.0, -2.0
+"""Significance of the matches from which on they count in full, and from which on they could be chance; in between,
+what is asked of the clouds falls from one fit to the other."""
+WEAK_FIT = 0.75
+"""Where the clouds must speak for themselves and free space does not: matches that could be chance lead to poses that
+lay walls on walls, up to 0.5 for complete models of different rooms and 0.7 for mirrored round things."""
+SEEN_FIT, CLEAR = 0.2, 0.01
+"""Where the clouds must speak for themselves and free space does too: seen from a sure viewpoint, with no more than a
+hundredth contradicted."""
 REJECTED_FIT = 0.1
 """Below, less agrees than where surfaces that have nothing to do with each other cross."""
 PRICE = 8.0
@@ -90,6 +98,11 @@ class CloudEvidence:
         """It is not known of either cloud from where it was seen."""
         return math.isnan(self.contradicted) and math.isnan(self.perhaps_contradicted)
 
+    @property
+    def clear(self) -> bool:
+        """Free space was seen from a sure viewpoint, and hardly contradicts the pose."""
+        return self.contradicted <= CLEAR and not self.perhaps_contradicted > CLEAR
+
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON: None instead of NaN."""
         values = vars(self) | {"overlap": self.overlap, "fit": self.fit}
@@ -103,14 +116,16 @@ class Judgement(NamedTuple):
     reasons: tuple[str, ...]
 
 
-def judge(known: CloudEvidence, *, chance: bool, settled: bool = True, ambiguity: Ambiguity | None = None) -> Judgement:
+def judge(
+    known: CloudEvidence, significance: float, *, settled: bool = True, ambiguity: Ambiguity | None = None
+) -> Judgement:
     """What follows from the evidence.
 
     Parameters
     ----------
     known : CloudEvidence
-    chance : bool
-        The consensus of the matches could be chance.
+    significance : float
+        Of the pose among the matches.
     settled : bool
         The pose is the one that the clouds settled at, not the one they started from.
     ambiguity : Ambiguity, optional
@@ -121,7 +136,7 @@ def judge(known: CloudEvidence, *, chance: bool, settled: bool = True, ambiguity
     against = tuple(_refutations(known))
     if against:
         return Judgement("rejected", against)
-    doubts = tuple(_doubts(known, chance, settled))
+    doubts = tuple(_doubts(known, significance, settled))
     if ambiguity is not None:
         doubts += (f"ambiguous: {ambiguity.sentence}",)
     return Judgement("doubtful", doubts) if doubts else Judgement("confirmed", (_grounds(known),))
@@ -138,9 +153,9 @@ def _refutations(known: CloudEvidence) -> list[str]:
     return found
 
 
-def _doubts(known: CloudEvidence, chance: bool, settled: bool) -> list[str]:
+def _doubts(known: CloudEvidence, significance: float, settled: bool) -> list[str]:
     found = []
-    wanted, why = _wanted(known, chance)
+    wanted, why = _wanted(known, significance)
     if known.fit < wanted:
         found.append(f"the surfaces agree too little: fit {known.fit:.2f}, {wanted:.2f} is asked for{why}")
     if known.support < (FEWEST_WHOLE if known.fit >= WHOLE_FIT else FEWEST):
@@ -150,12 +165,12 @@ def _doubts(known: CloudEvidence, chance: bool, settled: bool) -> list[str]:
     return found
 
 
-def wanted_fit(known: CloudEvidence, chance: bool) -> float:
+def wanted_fit(known: CloudEvidence, significance: float) -> float:
     """The fit that a pose with this evidence must have to be confirmed."""
-    return _wanted(known, chance)[0]
+    return _wanted(known, significance)[0]
 
 
-def _wanted(known: CloudEvidence, chance: bool) -> tuple[float, str]:
+def _wanted(known: CloudEvidence, significance: float) -> tuple[float, str]:
     """The fit that is asked for, and why it is more than usual."""
     sure, guessed = (0.0 if math.isnan(v) else v for v in (known.contradicted, known.perhaps_contradicted))
     most = CONFIRMED_FIT + PRICE * sure, min(GUESSED_FIT, CONFIRMED_FIT + PRICE * guessed)
@@ -164,8 +179,11 @@ def _wanted(known: CloudEvidence, chance: bool) -> tuple[float, str]:
         (wanted, f", as {_percent(share)} of the points lie where the other scan {seen} through")
         for wanted, share, seen in ((most[0], sure, "saw"), (most[1], guessed, "seems to have seen"))
     ]
-    if chance:
-        reasons.append((ALONE_FIT, ", as the matches alone could be chance"))
+    weak = min(1.0, max(0.0, (significance - STRONG) / (WEAK - STRONG)))
+    if weak > 0.0:
+        low, high = (CONFIRMED_FIT, SEEN_FIT) if known.clear else (ALONE_FIT, WEAK_FIT)
+        say = "could be chance" if weak == 1.0 else "say little"
+        reasons.append((low + weak * (high - low), f", as the matches alone {say}"))
     if known.blind:
         reasons.append((ALONE_FIT, ", as the viewpoints are not known"))
     return max(reasons, key=lambda reason: reason[0])

@@ -11,10 +11,11 @@ from scipy.spatial import cKDTree
 from tear3d.judge.ambiguity import Alternative, Ambiguity
 from tear3d.judge.chance import SIGNIFICANT, Chance
 from tear3d.judge.standing import standing
+from tear3d.judge.symmetry import free_motions, in_words
 from tear3d.problem.arrays import FloatArray, spread_rows
 from tear3d.problem.losses import Loss
 from tear3d.problem.objective import full_saving, inlier_mask, saving_and_count
-from tear3d.problem.pairs import Frame, Pairs
+from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 
 CLOSE = 0.8
@@ -65,14 +66,20 @@ class Contest:
             found.append(Alternative(pose, unit * saving, count, self.significance_of(rival)))
         return tuple(sorted(found, key=lambda other: -other.saving))
 
-    def ambiguity(self, frame: Frame) -> Ambiguity | None:
+    def ambiguity(self, pairs: Pairs) -> Ambiguity | None:
         """Why another pose may be meant just as well; None when none is."""
         if not self.meant:
             return None
         share = 100.0 * max(rival.saving for rival in self.meant) / self.saving
         many = f"{len(self.meant)} other poses explain" if len(self.meant) > 1 else "another pose explains"
         best = "the best of them" if len(self.meant) > 1 else "it"
-        return Ambiguity(f"{many} the pairs about as well ({best} saves {share:.0f} % of what this one does)")
+        sentence = f"{many} the pairs about as well ({best} saves {share:.0f} % of what this one does)"
+        frame = pairs.frame
+        points = pairs.x[spread_rows(len(pairs), CLOUD)] * frame.unit + frame.source
+        related = [frame.outside(rival.pose).matrix for rival in self.meant if rival.related]
+        bound = frame.unit * pairs.typical_bound
+        free = free_motions(frame.outside(self.best).matrix, related, points, noise_bound=bound) if related else ()
+        return Ambiguity(sentence + (f"; free: {in_words(free)}" if free else ""), free)
 
     def significance_of(self, rival: Rival) -> float:
         """That of a rival among all the others."""

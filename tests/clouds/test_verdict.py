@@ -13,6 +13,8 @@ from tear3d.clouds.verdict import (
     GUESSED_FIT,
     PRICE,
     REJECTED_FIT,
+    SEEN_FIT,
+    WEAK_FIT,
     CloudEvidence,
     judge,
     wanted_fit,
@@ -26,57 +28,63 @@ GOOD = CloudEvidence(
 )  # fmt: skip
 
 
+SURE = -30.0
+
+
 def with_fit(fit, **others):
     return dataclasses.replace(GOOD, agreement=fit, coverage=fit, **others)
 
 
 def test_good_evidence_confirms_with_its_numbers():
-    verdict, reasons = judge(GOOD, chance=False)
+    verdict, reasons = judge(GOOD, SURE)
     assert verdict == "confirmed"
     assert "fit 0.63" in reasons[0]
     assert "60 % of the source and 70 % of the target" in reasons[0]
 
 
 @pytest.mark.parametrize(
-    ("known", "chance", "limit"),
+    ("known", "significance", "limit"),
     [
-        ({}, False, CONFIRMED_FIT),
-        ({}, True, ALONE_FIT),
-        ({"contradicted": math.nan}, False, ALONE_FIT),
-        ({"contradicted": 0.02}, False, CONFIRMED_FIT + 0.02 * PRICE),
-        ({"contradicted": math.nan, "perhaps_contradicted": 0.02}, False, CONFIRMED_FIT + 0.02 * PRICE),
-        ({"contradicted": math.nan, "perhaps_contradicted": 0.3}, False, GUESSED_FIT),
-        ({"contradicted": 0.01, "perhaps_contradicted": 0.3}, True, GUESSED_FIT),
+        ({}, SURE, CONFIRMED_FIT),
+        ({}, 0.0, SEEN_FIT),
+        ({"contradicted": math.nan}, SURE, ALONE_FIT),
+        ({"contradicted": math.nan}, 0.0, WEAK_FIT),
+        ({"contradicted": math.nan}, -4.0, 0.5 * (ALONE_FIT + WEAK_FIT)),
+        ({"contradicted": 0.03}, -1.0, WEAK_FIT),
+        ({"contradicted": 0.02}, SURE, CONFIRMED_FIT + 0.02 * PRICE),
+        ({"contradicted": math.nan, "perhaps_contradicted": 0.02}, SURE, CONFIRMED_FIT + 0.02 * PRICE),
+        ({"contradicted": math.nan, "perhaps_contradicted": 0.3}, SURE, GUESSED_FIT),
+        ({"contradicted": 0.01, "perhaps_contradicted": 0.3}, 0.0, WEAK_FIT),
     ],
 )
-def test_how_much_fit_is_asked_for(known, chance, limit):
-    assert wanted_fit(with_fit(0.5, **known), chance) == pytest.approx(limit)
-    assert judge(with_fit(limit + 1e-9, **known), chance=chance).verdict == "confirmed"
-    below = judge(with_fit(limit - 1e-9, **known), chance=chance)
+def test_how_much_fit_is_asked_for(known, significance, limit):
+    assert wanted_fit(with_fit(0.5, **known), significance) == pytest.approx(limit)
+    assert judge(with_fit(limit + 1e-9, **known), significance).verdict == "confirmed"
+    below = judge(with_fit(limit - 1e-9, **known), significance)
     assert below.verdict == "doubtful"
     assert f"{limit:.2f} is asked for" in below.reasons[0]
 
 
 def test_little_fit_or_much_contradiction_rejects():
-    low = judge(with_fit(REJECTED_FIT - 1e-9), chance=False)
+    low = judge(with_fit(REJECTED_FIT - 1e-9), SURE)
     assert low.verdict == "rejected"
     assert "nothing in common" in low.reasons[0]
-    refuted = judge(dataclasses.replace(GOOD, contradicted=0.2), chance=False)
+    refuted = judge(dataclasses.replace(GOOD, contradicted=0.2), SURE)
     assert refuted.verdict == "rejected"
     assert "20 % of the points" in refuted.reasons[0]
     guessed = dataclasses.replace(GOOD, contradicted=math.nan, perhaps_contradicted=0.2)
-    assert judge(guessed, chance=False).verdict == "confirmed"
+    assert judge(guessed, SURE).verdict == "confirmed"
 
 
 def test_other_doubts():
-    few = judge(dataclasses.replace(GOOD, support=3.0), chance=False)
+    few = judge(dataclasses.replace(GOOD, support=3.0), SURE)
     assert few == ("doubtful", ("only 3 points say where the clouds are along one direction",))
     away = dataclasses.replace(GOOD, drift=7.0)
-    assert judge(away, chance=False).verdict == "confirmed"
-    assert judge(away, chance=False, settled=False).verdict == "doubtful"
-    turned = judge(GOOD, chance=False, ambiguity=Ambiguity("half a turn fits as well"))
+    assert judge(away, SURE).verdict == "confirmed"
+    assert judge(away, SURE, settled=False).verdict == "doubtful"
+    turned = judge(GOOD, SURE, ambiguity=Ambiguity("half a turn fits as well"))
     assert turned == ("doubtful", ("ambiguous: half a turn fits as well",))
-    assert judge(CloudEvidence(), chance=False).verdict == "doubtful"
+    assert judge(CloudEvidence(), SURE).verdict == "doubtful"
 
 
 def scan(seed, count=9000):

@@ -1,0 +1,126 @@
+"""Whether the pose between two clouds is the only one: shapes that can be laid onto themselves in another way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tear3d.clouds.naming import name_motions
+from tear3d.clouds.setting import Setting
+from tear3d.clouds.shifts import likely_shifts
+from tear3d.clouds.slides import Slide, likely_slides
+from tear3d.clouds.turns import Field, likely_turns
+from tear3d.features.voxel import voxel_downsample
+from tear3d.judge.ambiguity import Ambiguity
+from tear3d.judge.symmetry import in_words
+from tear3d.problem.arrays import FloatArray
+
+# How far a slide is followed, in voxels: beyond what counts as different, there and back.
+_FOLLOWED = (7.0, -9.0)
+# Clouds of fewer points, or with fewer in common, say nothing about their shape.
+_FEWEST = 100
+# Turns of each order and shifts that are tried, poses that are enough to name axes, guesses that are looked at closely,
+# and how often each of these is refined, which is slow on flat walls. Free choices: they bound the time.
+_TURNS, _SHIFTS, _ENOUGH, _LOOKS, _ROUNDS = 3, 4, 4, 6, 2
+
+
+def ambiguity(
+    source_points: FloatArray,
+    target_points: FloatArray,
+    pose: FloatArray,
+    voxel_size: float,
+    *,
+    others: Sequence[FloatArray] = (),
+    threads: int | None = None,
+) -> Ambiguity | None:
+    """Why another pose may be meant as well as this one; None when no other was found that fits as well.
+
+    Parameters
+    ----------
+    source_points, target_points : (N, 3) and (M, 3) arrays
+        Downsampled to `voxel_size`; beyond 5 000 points they are thinned further.
+    pose : (4, 4) array
+        Puts source onto target up to a voxel or two. Nothing is said about one that does not.
+    voxel_size : float
+    others : sequence of (4, 4) arrays
+        Other poses to look at, whatever the reason: those that a search came across, say.
+    threads : int, optional
+
+    Returns
+    -------
+    Ambiguity or None
+        Its motions are those of the source, in its own coordinates.
+    """
+    if min(len(source_points), len(target_points)) < _FEWEST:
+        return None
+    setting = Setting(source_points @ pose[:3, :3].T + pose[:3, 3], target_points, voxel_size, threads)
+    if len(setting.overlap) < _FEWEST or not setting.fits:
+        return None
+    back = np.linalg.inv(pose)
+    slides = _follow_slides(setting)
+    poses: list[FloatArray] = []
+    _try_poses(setting, [setting.inward(other @ back) for other in others], poses)
+    # Three slides are those of a plane or a ball: there is nothing left to find.
+    if len(slides) < 3:
+        _try_poses(setting, _turns(setting), poses)
+        _try_poses(setting, _shifts(setting), poses)
+    if not slides and not poses:
+        return None
+    free = name_motions(setting, slides, poses, pose)
+    return Ambiguity(in_words(free), tuple(free))
+
+
+def _follow_slides(setting: Setting) -> list[Slide]:
+    """Those along which the clouds fit as well on both sides."""
+    slides: list[Slide] = []
+    for slide in likely_slides(setting.overlap, setting.normals()):
+        for voxels in _FOLLOWED:
+            moved = setting.refine(slide.motion(voxels * setting.voxel) @ setting.start)
+            if not (setting.differ(moved, setting.start) and setting.judge(moved).as_good):
+                return slides
+        slides.append(slide)
+    return slides
+
+
+def _turns(setting: Setting) -> list[FloatArray]:
+    """Where one scan has a gap the other may have none: the middle is that of both together."""
+    source, target = setting.source.points, setting.target.points
+    middle = voxel_downsample(np.concatenate((source, target)), 1.5).mean(axis=0)
+    return likely_turns(source, Field(target), middle, _TURNS)
+
+
+def _shifts(setting: Setting) -> list[FloatArray]:
+    return likely_shifts(setting.source.points, setting.target.points, setting.different, _SHIFTS)
+
+
+def _try_poses(setting: Setting, guesses: Sequence[FloatArray], poses: list[FloatArray]) -> None:
+    """Add to the poses those guesses that fit as well once refined."""
+    looks = _LOOKS
+    for guess in guesses:
+        if looks == 0 or len(poses) >= _ENOUGH:
+            return
+        near = setting.refine(guess, from_afar=True)
+        if _new(setting, near, poses) and setting.promising(near):
+            looks -= 1
+            found = _refined(setting, near, poses)
+            if found is not None:
+                poses.append(found)
+
+
+def _refined(setting: Setting, pose: FloatArray, poses: Sequence[FloatArray]) -> FloatArray | None:
+    """The pose, refined until it fits; None when it does not, or leads to one that is known."""
+    for _ in range(_ROUNDS):
+        pose = setting.refine(pose)
+        if not _new(setting, pose, poses):
+            return None
+        found = setting.judge(pose)
+        if found.as_good:
+            return pose
+        if found.settled:
+            return None
+    return None
+
+
+def _new(setting: Setting, pose: FloatArray, poses: Sequence[FloatArray]) -> bool:
+    return all(setting.differ(pose, known) for known in (setting.start, *poses))
