@@ -16,7 +16,7 @@ CloudVerdict = Literal["confirmed", "doubtful", "rejected"]
 CONFIRMED_FIT = 0.18
 """Of the fit. Right poses have 0.21 and more, scans of a street 20 m apart being the lowest; scans of different places
 at most 0.14 if free space does not contradict the pose, the best of all tries."""
-ALONE_FIT = 0.25
+ALONE_FIT = 0.3
 """Where no viewpoint is plausible, so that free space says nothing. Scans of different places have at most 0.21."""
 STRONG, WEAK = -6.0, -2.0
 """Significance of the matches from which on they count in full, and from which on they could be chance; in between,
