@@ -2,7 +2,7 @@
 
 Model. A right pair's residual is Gaussian with standard deviation s·ξ, the same along all axes; wrong pairs near the
 pose are spread evenly around it. s and the density of the wrong ones are fitted to the residuals (`noise.py`).
-Pairs are taken to be independent.
+Where residuals of neighbours have something in common, B grows by their design effect (`correlation.py`).
 
 A small motion δ = (ω, v) of the source changes the residual r by J δ with Jᵀ J = [x]ᵀ[x] and so on, whatever the
 rotation. The saving of a pair has the gradient w·Jᵀ ψ(r), ψ = sign(r) for tear and 2r for tls within the truncation
@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tear3d.judge.correlation import design_effect
 from tear3d.judge.noise import Noise, absolute_within, fit_noise, gaussian_within, square_within
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.losses import CM, TEAR, Loss
@@ -116,6 +117,12 @@ class _Near(NamedTuple):
         """Root mean square distance of the points from the nearest plane along their main axis: 0 on a line."""
         return float(np.linalg.eigvalsh(self.x.T @ self.x / len(self.x))[1]) ** 0.5
 
+    def gradients(self, loss: Loss) -> FloatArray:
+        """Of the savings of the pairs, with respect to (ω, v)."""
+        inside = np.abs(self.r).sum(axis=1) < self.xi if loss.code == TEAR else np.ones(len(self.r), bool)
+        psi = (np.sign(self.r) if loss.code == TEAR else self.r) * (self.w * inside)[:, None] @ self.rotation
+        return np.hstack((np.cross(self.x, psi), psi))
+
     def information(self, weights: FloatArray) -> FloatArray:
         """Σ weight·Jᵀ J of (ω, v)."""
         x = self.x
@@ -149,7 +156,8 @@ def _sandwich(near: _Near, loss: Loss, noise: Noise) -> FloatArray | None:
     covariance = _solved(near.information(slope), near.information(variance))
     if covariance is None or near.breadth <= BREADTH * float(np.median(spread)):
         return None
-    return covariance * _few(near, covariance, right, spread)
+    shared = design_effect(near.x, near.gradients(loss), float(np.median(bounds)))
+    return covariance * _few(near, covariance, right, spread) * shared
 
 
 def _few(near: _Near, covariance: FloatArray, right: FloatArray, spread: FloatArray) -> float:
