@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from benchmarks.nothing import KINDS, problems
 from tear3d import register
 from tear3d.judge.chance import SIGNIFICANT
-from tests.judge.nothing import KINDS, problems
 
 COUNT = 40
 
