@@ -57,7 +57,7 @@ class Job:
         first = self.maker.first(self.given, steps)
         self._try(first, jury, steps, began)
         with _less_time(self.limits, _TRIES_SHARE):
-            for other in self.given.others(first.recipe, lambda: jury.hopeless):
+            for other in self.given.others(first.recipe, lambda: jury.hopeless, len(first.rows)):
                 if self.limits.over() or jury.confirmed:
                     break
                 began = time.perf_counter()

@@ -33,7 +33,7 @@ CANDIDATES = 8
 # In voxels.
 NOISE_BOUND = 1.5
 # Coarser costs a fraction of the first try, finer a small multiple; three matches a point three times the search.
-_COARSER, _FINER, _MORE = 1.5, 0.67, 3
+_COARSER, _FINER, _MORE, _MANY = 1.5, 0.67, 3, 6000
 
 Clouds = tuple[FloatArray, FloatArray]
 Matcher = Callable[..., NDArray[np.int64]]
@@ -63,10 +63,11 @@ class Given:
     def first(self, voxel_size: float) -> Recipe:
         return Recipe(voxel_size, self._bound(voxel_size), self.top_k, self.keypoints)
 
-    def others(self, first: Recipe, hopeless: Callable[[], bool]) -> Iterator[Recipe]:
+    def others(self, first: Recipe, hopeless: Callable[[], bool], matches: int = 0) -> Iterator[Recipe]:
         """What to try when the first way leads to no pose that the clouds confirm.
 
-        Other voxels first. When all poses of all voxels are rejected, more of the same matches are not tried.
+        Other voxels first. When all poses of all voxels are rejected, more of the same matches are not tried; nor are
+        more matches a point when there are many already, for they would take many times as long.
         """
         if self.voxel_size is None:
             for factor in (_COARSER, _FINER):
@@ -74,7 +75,7 @@ class Given:
                 yield replace(first, voxel_size=size, noise_bound=self._bound(size))
             if hopeless():
                 return
-        if self.top_k == 1 and not self.filtered:
+        if self.top_k == 1 and not self.filtered and matches <= _MANY:
             yield replace(first, top_k=_MORE)
         if self.keypoints is None:
             yield replace(first, keypoints="iss")

@@ -24,6 +24,8 @@ what is asked of the clouds falls from one fit to the other."""
 WEAK_FIT = 0.75
 """Where the clouds must speak for themselves and free space does not: matches that could be chance lead to poses that
 lay walls on walls, up to 0.5 for complete models of different rooms and 0.7 for mirrored round things."""
+WIDE, WIDE_FIT = 0.6, 0.9
+"""Where so much overlaps, right matches abound: with matches that could be chance it takes nearly all of the surface."""
 SEEN_FIT, CLEAR = 0.2, 0.01
 """Where the clouds must speak for themselves and free space does too: seen from a sure viewpoint, with no more than a
 hundredth contradicted."""
@@ -182,6 +184,8 @@ def _wanted(known: CloudEvidence, significance: float) -> tuple[float, str]:
     weak = min(1.0, max(0.0, (significance - STRONG) / (WEAK - STRONG)))
     if weak > 0.0:
         low, high = (CONFIRMED_FIT, SEEN_FIT) if known.clear else (ALONE_FIT, WEAK_FIT)
+        if known.overlap > WIDE:
+            low, high = ALONE_FIT, WIDE_FIT
         say = "could be chance" if weak == 1.0 else "say little"
         reasons.append((low + weak * (high - low), f", as the matches alone {say}"))
     if known.blind:

@@ -47,6 +47,7 @@ def test_what_is_not_given_is_varied():
         (0.1, 3, None),
         (0.1, 1, "iss"),
     ]
+    assert 3 not in [r.top_k for r in Given().others(first, lambda: False, matches=10_000)]
     assert [r.noise_bound for r in Given().others(first, lambda: False)] == pytest.approx([0.225, 0.1005, 0.15, 0.15])
 
 
