@@ -28,6 +28,8 @@ from tear3d.result import Result
 # Of the time that is left: what the search may take when a refinement follows, and what further tries may. Free
 # choices.
 _SEARCH_SHARE, _TRIES_SHARE = 0.8, 0.6
+# Points with which a spout or a handle can be told from chance: with fewer, the matches say whether a pose is the only one.
+_FEWEST_FOR_SHAPE = 500
 
 
 @dataclass(frozen=True)
@@ -124,9 +126,9 @@ class Job:
         )
 
     def _ambiguity(self, matched: Matched, pose: FloatArray, result: Result, steps: Steps) -> Ambiguity | None:
+        if self.limits.over() or min(len(matched.source), len(matched.target)) < _FEWEST_FOR_SHAPE:
+            return result.ambiguity
         # Also without a consensus: that of a ball's matches is none, for every turn has as many.
-        if self.limits.over():
-            return None
         began = time.perf_counter()
         others = [other.transformation for other in result.alternatives]
         size = matched.recipe.voxel_size

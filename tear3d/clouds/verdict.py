@@ -25,7 +25,7 @@ WEAK_FIT = 0.75
 """Where the clouds must speak for themselves and free space does not: matches that could be chance lead to poses that
 lay walls on walls, up to 0.5 for complete models of different rooms and 0.7 for mirrored round things."""
 WIDE, WIDE_FIT = 0.6, 0.9
-"""Where so much overlaps, right matches abound: with matches that could be chance it takes nearly all of the surface."""
+"""Where so much overlaps, right matches abound: if they could be chance, nearly all of the surface must agree."""
 SEEN_FIT, CLEAR = 0.2, 0.01
 """Where the clouds must speak for themselves and free space does too: seen from a sure viewpoint, with no more than a
 hundredth contradicted."""
