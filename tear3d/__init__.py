@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tear3d.errors import InputError, MissingExtraError, StoppedError, TearError
     from tear3d.io.clouds import read_cloud, write_cloud
     from tear3d.problem.limits import Progress
-    from tear3d.result import Attempt, Certificate, Result, StageCertificate
+    from tear3d.result import Alternative, Ambiguity, Attempt, Certificate, FreeMotion, Result, StageCertificate
 
 _HOMES = {
     "register": "tear3d.api",
@@ -30,6 +30,9 @@ _HOMES = {
     "Certificate": "tear3d.result",
     "StageCertificate": "tear3d.result",
     "Attempt": "tear3d.result",
+    "Alternative": "tear3d.result",
+    "Ambiguity": "tear3d.result",
+    "FreeMotion": "tear3d.result",
     "Progress": "tear3d.problem.limits",
     "TearError": "tear3d.errors",
     "InputError": "tear3d.errors",
@@ -39,9 +42,12 @@ _HOMES = {
 _MODULES = ("interop", "metrics", "refine", "report", "shapes", "synthetic")
 
 __all__ = [
+    "Alternative",
+    "Ambiguity",
     "Attempt",
     "Certificate",
     "CloudResult",
+    "FreeMotion",
     "InputError",
     "MissingExtraError",
     "Progress",
