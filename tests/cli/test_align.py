@@ -148,7 +148,7 @@ def test_json_pose_and_report(aligner, files, tmp_path):
     printed = run("align", *files, "--json", "--pose", pose_file, "--report", page)
     result = json.loads(printed.stdout)
     np.testing.assert_array_equal(result["transformation"], REFINED)
-    np.testing.assert_array_equal(result["result"]["transformation"], FOUND)
+    np.testing.assert_array_equal(result["matches"]["transformation"], FOUND)
     np.testing.assert_array_equal(read_pose(pose_file), REFINED)
     assert "a.npy onto b.xyz" in page.read_text("utf-8")
 
@@ -248,7 +248,7 @@ def test_real_clouds_with_no_options_but_the_files(name, tmp_path):
     folder = require_clouds()
     source, target = (next((folder / name).glob(f"{side}.*")) for side in ("source", "target"))
     result = json.loads(run("align", source, target, "--json").stdout)
-    assert result["result"]["status"] == "optimal"
+    assert result["status"] == "optimal"
     cloud, truth = tear3d.read_cloud(source), np.loadtxt(folder / name / "T_target_source.txt")
     error = np.linalg.norm(apply(np.array(result["transformation"]), cloud) - apply(truth, cloud), axis=1)
     assert error.mean() < result["voxel_size"]
