@@ -38,26 +38,26 @@ def _words(parameter: Any, value: Any) -> Iterator[str]:
 
 def aligned_in_python(source: Path, target: Path, options: dict[str, Any]) -> str:
     """What `tear3d align` does."""
-    import tear3d
+    from tear3d.clouds.register import register_clouds
     from tear3d.report.about import python_call
 
     read = "\n".join(
         f"{name} = tear3d.read_cloud({str(path)!r}, keep_invalid=True)"
         for name, path in (("source", source), ("target", target))
     )
-    return f"import tear3d\n\n{read}\nfound = {python_call(tear3d.register_clouds, 'source, target', options)}"
+    return f"import tear3d\n\n{read}\nfound = {python_call(register_clouds, 'source, target', options)}"
 
 
 def registered_in_python(path: Path, options: dict[str, Any], *, own_bound: bool) -> str:
     """What `tear3d register` does; `own_bound` when the file carries the noise bound."""
-    import tear3d
+    from tear3d.api import register
     from tear3d.report.about import Code, python_call
 
     if own_bound:
         options = options | {"noise_bound": Code("pairs.noise_bound")}
     if options["weights"] is not None:
         options = options | {"weights": Code("pairs.weights")}
-    call = python_call(tear3d.register, "pairs.source, pairs.target", options)
+    call = python_call(register, "pairs.source, pairs.target", options)
     return (
         f"import tear3d\nfrom tear3d.io.pairs import read_pairs\n\npairs = read_pairs({str(path)!r})\nresult = {call}"
     )

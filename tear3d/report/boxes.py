@@ -14,6 +14,8 @@ from tear3d.report.repeating import total_seconds
 from tear3d.report.sections import facts, table
 from tear3d.result import Ambiguity, Certificate, Result
 
+_ONE_ROW = 6
+"""Tiles that fit side by side."""
 _Tile = tuple[str, str, str]
 
 
@@ -30,10 +32,12 @@ def tiles(result: Result, bound: str, about: About, truth: FloatArray | None, po
         rows.append(
             ("Error against truth", f"{words.number(angle, 2)}°", f"and {words.number(shift, 2)} in translation")
         )
-    return "".join(
+    parts = (
         f"<div><dt>{escape(name)}</dt><dd>{escape(value)}<small>{escape(note)}</small></dd></div>"
         for name, value, note in rows
     )
+    kind = "tiles many" if len(rows) > _ONE_ROW else "tiles"
+    return f'<dl class="{kind}">{"".join(parts)}</dl>'
 
 
 def _cloud_tiles(found: CloudResult | None) -> Iterator[_Tile]:
@@ -91,13 +95,12 @@ def clouds(found: CloudResult | None) -> str:
             judged.tried(each),
             words.count(each.num_matches),
             "–" if each.fit is None else f"{each.fit:.2f}",
-            "–" if each.overlap is None else words.part(each.overlap),
             words.seconds(each.seconds),
             judged.outcome(each),
         )
         for each in found.tries
     ]
-    names = ("try", "matches", "fit", "overlap", "time", "verdict")
+    names = ("try", "matches", "fit", "time", "verdict")
     more = f'<h3 class="gap">What was tried</h3>{table(names, tried)}' if tried else ""
     return (
         f'<section id="judged"><div class="head"><h2>What the clouds say: {found.verdict}</h2></div>'
@@ -113,7 +116,7 @@ def others(result: Result, found: CloudResult | None) -> str:
     parts = [] if ambiguity is None else [_ambiguous(ambiguity)]
     if result.alternatives:
         rows = [(f"{k}", *judged.other(result, one)) for k, one in enumerate(result.alternatives, 1)]
-        parts.append(table(("pose", "saves", "inliers", "by chance", "turned by", "centre away"), rows))
+        parts.append(table(("pose", "saves", "inliers", "by chance", "turn", "shift"), rows))
         parts.append(f'<p class="note">{escape(_alternatives_note(found))}</p>')
     head = '<section id="others"><div class="head"><h2>Other poses</h2></div>'
     return f"{head}{''.join(parts)}</section>\n"
@@ -121,7 +124,11 @@ def others(result: Result, found: CloudResult | None) -> str:
 
 def _ambiguous(ambiguity: Ambiguity) -> str:
     free = _items(tuple(map(judged.motion, ambiguity.free)))
-    motions = f"<p>Motions of the source that change nothing:</p><ul>{free}</ul>" if free else ""
+    motions = (
+        f"<p>Motions of the source after which it fits as well, in its own coordinates:</p><ul>{free}</ul>"
+        if free
+        else ""
+    )
     return f'<div class="box"><p><b>Ambiguous:</b> {escape(ambiguity.sentence)}.</p>{motions}</div>'
 
 
@@ -130,7 +137,8 @@ def _alternatives_note(found: CloudResult | None) -> str:
     whose = "pairs" if found is None else "matches"
     return (
         f"Poses that the search among the {whose} came across, each beside the one it returned: what it saves of what "
-        "that one does, how many agree, and how far it lies from it. No bound is proven for poses that are not listed."
+        "that one does, how many agree, by how much it is turned, and how far off it puts the centre of the source. "
+        "No bound is proven for poses that are not listed."
     )
 
 

@@ -143,7 +143,7 @@ def _page(case: _Case) -> str:
         headline=escape(verdict.headline),
         reasons=boxes.reasons(verdict.reasons),
         sentence=escape(verdict.sentence),
-        message=escape(result.message),
+        message=escape(judged.message(result)),
         tiles=boxes.tiles(result, case.bound, about, case.truth, next(reversed(poses.values()))),
         pose_choice=sections.pose_choice(poses),
         before=escape(before),

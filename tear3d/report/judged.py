@@ -32,12 +32,21 @@ def verdict(result: Result, found: CloudResult | None = None) -> words.Verdict:
     tone, headline = _HEADLINES[found.verdict]
     if found.success and result.proven:
         headline = "Aligned, confirmed by the clouds, and proven optimal for the matches"
+    if found.verdict == "doubtful" and all(reason.startswith("ambiguous") for reason in found.reasons):
+        headline = "Aligned, but another pose may be meant just as well"
     agree = words.agreement(result, "matches")
     if result.success:
         sentence = f"{agree} {words.proof_sentence(result)}"
     else:
         sentence = f"{agree} {words.CHANCE}{': it rests on the clouds alone.' if found.success else '.'}"
     return words.Verdict(tone, found.verdict, headline, sentence, found.reasons)
+
+
+def message(result: Result) -> str:
+    """That of a result, without the ambiguity, which has a place of its own."""
+    if result.ambiguity is None:
+        return result.message
+    return result.message.removeprefix(f"ambiguous: {result.ambiguity.sentence}; ")
 
 
 def evidence(found: CloudResult) -> Iterator[tuple[str, str]]:
@@ -136,8 +145,15 @@ def uncertainty(result: Result, found: CloudResult | None = None) -> str:
 
 def motion(free: FreeMotion) -> str:
     """A motion after which the source fits as well."""
-    axis, through = (", ".join(words.number(v, 3) for v in vector) for vector in (free.axis, free.through))
+    axis, through = _vector(free.axis), _vector(free.through)
     if free.kind == "translation":
         return f"slide along ({axis}) by {'any amount' if free.step is None else words.number(free.step, 3)}"
     turn = "any angle" if free.step is None else f"{words.number(free.step, 3)}°"
     return f"turn about ({axis}) through ({through}) by {turn}"
+
+
+def _vector(values: tuple[float, float, float]) -> str:
+    """With as many decimals as its largest entry needs for three digits."""
+    largest = max(map(abs, values))
+    decimals = 2 - math.floor(math.log10(largest)) if largest > 0.0 else 0
+    return ", ".join(words.number(round(v, decimals) + 0.0, 6) for v in values)

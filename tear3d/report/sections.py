@@ -45,7 +45,7 @@ def pose_section(poses: dict[str, FloatArray], result: Result, clouds: CloudResu
     rows["uncertainty"] = judged.uncertainty(result, clouds)
     shift = (result if clouds is None else clouds).centre_shift
     if np.isfinite(shift).all():
-        rows["the source's centre moves by"] = _listed(shift)
+        rows["centre of the source moves by"] = _listed(shift)
     captions = dict(_POSE_NAMES)
     if result.certificate.agrees:
         captions["found"] += " The certificate is about this pose."

@@ -83,7 +83,7 @@ def files(tmp_path):
 
 
 def test_the_summary_shows_the_refined_pose_and_the_certificate(aligner, files):
-    output = run("align", *files).stdout.replace("\u202f", " ")
+    output = " ".join(run("align", *files).stdout.split())
     assert f"{REFINED[1, 3]:.6f}" in output
     assert "refined on the clouds" in output
     assert "proven optimal" in output
