@@ -61,7 +61,8 @@ def _tiles(result: Result, bound: str, about: About) -> Iterator[_Tile]:
     holder = result if about.found is None else about.found
     known = judged.deviations(holder.covariance, holder.centre)
     if known is not None:
-        note = f"and {words.number(known[1], 2)} at the centre, one standard deviation"
+        sure = "" if holder.success else ", if it is the right pose"
+        note = f"and {words.number(known[1], 2)} at the centre, one standard deviation{sure}"
         yield "Uncertainty", f"{words.number(known[0], 2)}°", note
     solver = sum(result.seconds.values())
     note = f"{words.count(certificate.cells)} cells searched"

@@ -140,7 +140,8 @@ def uncertainty(result: Result, found: CloudResult | None = None) -> str:
     known = deviations(holder.covariance, holder.centre)
     if known is None:
         return "not known: what agrees does not determine the pose, or the refinement did not converge"
-    return f"about {words.number(known[0], 2)}° and {words.number(known[1], 2)} at the centre, one standard deviation"
+    text = f"about {words.number(known[0], 2)}° and {words.number(known[1], 2)} at the centre, one standard deviation"
+    return text if holder.success else f"{text}, if it is the right pose"
 
 
 def motion(free: FreeMotion) -> str:

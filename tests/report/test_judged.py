@@ -132,7 +132,7 @@ def test_the_page_of_clouds_shows_what_they_say_and_how_long_it_all_took(tmp_pat
         "slide along (1, 0, 0) by any amount",
         "total 13 s",
         "everything else 1 s",
-        "0.11° and 0.03 at the centre",
+        "0.11° and 0.03 at the centre, one standard deviation, if it is the right pose",
         "tear3d align a.ply b.ply --seed 0",
         "found = it()",
         "chosen from the data: 0.05",
