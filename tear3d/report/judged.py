@@ -73,7 +73,7 @@ def evidence(found: CloudResult) -> Iterator[tuple[str, str]]:
         yield "free space", "says nothing: the viewpoints are not known"
     yield (
         "drift",
-        f"the clouds lie {words.number(known.drift, 2)} noise bounds from the pose of the matches, overlapping points "
+        f"the clouds settle {words.number(known.drift, 2)} noise bounds from the pose of the matches, overlapping points "
         f"{words.number(known.residual, 2)} voxels apart",
     )
 
