@@ -137,9 +137,9 @@ def _alternatives_note(found: CloudResult | None) -> str:
     """What the table is, and what it is not: a bound for all other poses would have its place here."""
     whose = "pairs" if found is None else "matches"
     return (
-        f"Poses that the search among the {whose} came across, each beside the one it returned: what it saves of what "
-        "that one does, how many agree, by how much it is turned, and how far off it puts the centre of the source. "
-        "No bound is proven for poses that are not listed."
+        f"Poses that the search among the {whose} came across, each beside the pose of the {whose}: what it saves of "
+        "what that one does, how many agree, by how much it is turned, and how far off it puts the centre of the source. "
+        "How close a pose that is not listed may come is not proven."
     )
 
 

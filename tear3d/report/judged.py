@@ -73,8 +73,8 @@ def evidence(found: CloudResult) -> Iterator[tuple[str, str]]:
         yield "free space", "says nothing: the viewpoints are not known"
     yield (
         "drift",
-        f"the clouds settle {words.number(known.drift, 2)} noise bounds from the pose of the matches, overlapping points "
-        f"{words.number(known.residual, 2)} voxels apart",
+        f"the clouds settle {words.number(known.drift, 2)} noise bounds from the pose of the matches, overlapping "
+        f"points {words.number(known.residual, 2)} voxels apart",
     )
 
 

@@ -77,6 +77,7 @@ def test_ambiguous_pairs_are_a_warning_unless_they_are_chance(status, label):
     assert said.label == label
     assert said.tone == ("warn" if status == "optimal" else "bad")
     assert judged.message(result) == "both rows"
+    assert str(result).startswith(f"{status}, ambiguous (gap")
 
 
 @pytest.mark.parametrize("away", [0.0, 1e3, 5e6])
