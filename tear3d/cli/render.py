@@ -16,6 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from tear3d.report import judged, words
+from tear3d.report.about import About
+from tear3d.report.repeating import all_steps
 
 if TYPE_CHECKING:
     from tear3d.cli.folder import Run
@@ -125,7 +127,7 @@ def _rows(run: Run, truth: Truth | Problem | None) -> Iterator[tuple[str, str]]:
         yield "best other pose", following
     yield "inlier rmse", words.number(result.inlier_rmse)
     yield "by chance", f"{words.probability(result.significance)}, {judged.CHANCE}"
-    seconds = result.seconds if found is None else found.seconds
+    seconds = result.seconds if found is None else all_steps(result, run.about or About(found))
     total = words.seconds(sum(seconds.values()))
     parts = ", ".join(f"{name}\u00a0{words.seconds(value)}" for name, value in seconds.items())
     yield "time", f"{total} ({parts})" if len(seconds) > 1 else total

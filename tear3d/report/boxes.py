@@ -138,7 +138,7 @@ def _alternatives_note(found: CloudResult | None) -> str:
     whose = "pairs" if found is None else "matches"
     return (
         f"Poses that the search among the {whose} came across, each beside the pose of the {whose}: what it saves of "
-        "what that one does, how many agree, by how much it is turned, and how far off it puts the centre of the source. "
+        "what that one does, how many agree, by how much it is turned, and how far off it puts the source's centre. "
         "How close a pose that is not listed may come is not proven."
     )
 

@@ -12,26 +12,27 @@ from tear3d.report.about import About, Code, python_call
 from tear3d.report.facts import fingerprint
 from tear3d.result import Result
 
-_UNASKED = 0.005
-"""Of the total: what is left over is not shown when it is less."""
-
 
 def total_seconds(result: Result, about: About) -> float:
-    """Of the whole run, as far as it was timed."""
+    """Of the whole run until now, as far as it was timed."""
     return sum(_steps(result, about).values()) if math.isnan(about.elapsed) else about.elapsed
 
 
 def times(result: Result, about: About) -> str:
     """The steps of the run, and for clouds those of the proof within it."""
-    steps, total = _steps(result, about), total_seconds(result, about)
-    rest = total - sum(steps.values())
-    if rest > _UNASKED * total:
-        steps["everything else"] = rest
-    chart = charts.timing_chart(steps, total)
+    chart = charts.timing_chart(all_steps(result, about), total_seconds(result, about))
     if about.found is None:
         return chart
     own = charts.timing_chart(result.seconds, sum(result.seconds.values()))
     return f'{chart}<h3 class="gap">Search and proof among the matches, within these</h3>{own}'
+
+
+def all_steps(result: Result, about: About) -> dict[str, float]:
+    """With what lies between them, so that they add up to the total."""
+    steps = _steps(result, about)
+    if math.isnan(about.elapsed):
+        return steps
+    return steps | {"everything else": max(0.0, about.elapsed - sum(steps.values()))}
 
 
 def _steps(result: Result, about: About) -> dict[str, float]:

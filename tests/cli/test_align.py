@@ -91,6 +91,7 @@ def test_the_summary_shows_the_refined_pose_and_the_certificate(aligner, files):
     assert "93.0 % of the source within 0.3" in output
     assert "moved the points by" in output
     assert "row 2" in output
+    assert "downsample 100 ms, register 400 ms" in output
 
 
 def test_options_reach_the_library(aligner, files):
