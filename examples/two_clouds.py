@@ -49,6 +49,7 @@ def main(arguments: list[str]) -> None:
         source_cloud=source,
         target_cloud=target,
         refined=pose,
+        about=tear3d.report.About(found),
     )
     print(f"wrote {folder}/pose.txt, moved.ply and report.html")
 

@@ -177,6 +177,7 @@ def _package(
         transformation=frame.outside(best.pose).matrix,
         inlier_mask=pairs.mask(mask),
         inlier_rmse=frame.unit * float(np.sqrt(np.mean(inside**2))) if len(inside) else float("nan"),
+        saving=unit * best.saving,
         objective=max(0.0, unit * (pairs.total(loss) - best.saving)),  # rounding must not make it negative
         status=status,
         message=message,

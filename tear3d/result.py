@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from tear3d.judge.ambiguity import Alternative, Ambiguity, FreeMotion
 from tear3d.judge.uncertain import Uncertain
 from tear3d.judge.verdict import Status, could_be_chance
 from tear3d.problem.arrays import FloatArray
+from tear3d.problem.strict import strict
 from tear3d.prove.certificate import Attempt, Certificate, StageCertificate
 
 __all__ = ["Alternative", "Ambiguity", "Attempt", "Certificate", "FreeMotion", "Result", "StageCertificate", "Status"]
@@ -28,6 +29,10 @@ class Result(Uncertain):
     Results compare by identity, as what holds arrays does. The arrays are read-only.
     """
 
+    schema: ClassVar[int] = 1
+    """Of the JSON: grows when a field changes its meaning or goes."""
+    kind: ClassVar[str] = "pairs"
+
     transformation: FloatArray
     """4×4, target ← source."""
     inlier_mask: NDArray[np.bool_] = field(repr=False)
@@ -41,7 +46,7 @@ class Result(Uncertain):
     message: str
     certificate: Certificate
     significance: float
-    """log10 of the expected number of poses with such a consensus in meaningless data; very negative is good."""
+    """log10 of the probability that data without a true pose show one that stands out like this; below −2 is a find."""
     seconds: dict[str, float]
     settings: dict[str, Any] = field(default_factory=dict, repr=False)
     alternatives: tuple[Alternative, ...] = field(default=(), repr=False)
@@ -52,6 +57,8 @@ class Result(Uncertain):
     """6×6, of the pose; NaN where it is not known. See `covariance_of` for its order and frame."""
     centre: FloatArray = field(default_factory=lambda: np.full(3, np.nan), repr=False)
     """Mean of the source points, without the pairs set aside; NaN where it is not known."""
+    saving: float = float("nan")
+    """What the objective lies below that of calling every pair wrong; as that of an alternative."""
 
     def __post_init__(self) -> None:
         for array in (self.transformation, self.inlier_mask, self.covariance, self.centre):
@@ -103,9 +110,10 @@ class Result(Uncertain):
         proof = f"gap {gap:.2g}" if np.isfinite(gap) else "no bound"
         if np.isfinite(gap) and not self.certificate.agrees:
             proof += " of other rows"
+        ambiguous = ", ambiguous" if self.ambiguous else ""
         rows = "\n".join("  " + "  ".join(f"{v: .6f}" for v in row) for row in self.transformation)
         return (
-            f"{self.status} ({proof}): {self.num_inliers} inliers of {self.num_pairs} pairs, "
+            f"{self.status}{ambiguous} ({proof}): {self.num_inliers} inliers of {self.num_pairs} pairs, "
             f"rmse {self.inlier_rmse:.4g}, {sum(self.seconds.values()):.2f} s\n{self.message}\n{rows}"
         )
 
@@ -125,27 +133,33 @@ class Result(Uncertain):
         return importlib.import_module(PLOTTING).plot(self, source, target, kind=kind, **options)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the arrays per pair, ready for JSON."""
-        return {
-            "transformation": self.transformation.tolist(),
-            "num_pairs": self.num_pairs,
-            "num_inliers": self.num_inliers,
-            "fitness": self.fitness,
-            "inlier_rmse": self.inlier_rmse if np.isfinite(self.inlier_rmse) else None,
-            "objective": self.objective,
-            "status": self.status,
-            "success": self.success,
-            "message": self.message,
-            "significance": self.significance if np.isfinite(self.significance) else None,
-            "alternatives": [other.to_dict() for other in self.alternatives],
-            "ambiguity": None if self.ambiguity is None else self.ambiguity.to_dict(),
-            "centre": plain(self.centre),
-            "centre_shift": plain(self.centre_shift),
-            "covariance": self.covariance.tolist() if np.isfinite(self.covariance).all() else None,
-            "certificate": self.certificate.to_dict(),
-            "seconds": self.seconds,
-            "settings": self.settings,
-        }
+        """Everything but the arrays per pair, ready for strict JSON; `docs/cli.md` has a table of the fields."""
+        found: dict[str, Any] = strict(
+            {
+                "schema": self.schema,
+                "kind": self.kind,
+                "transformation": self.transformation,
+                "success": self.success,
+                "status": self.status,
+                "message": self.message,
+                "significance": self.significance,
+                "ambiguity": None if self.ambiguity is None else self.ambiguity.to_dict(),
+                "alternatives": [other.to_dict() for other in self.alternatives],
+                "covariance": known(self.covariance),
+                "num_pairs": self.num_pairs,
+                "num_inliers": self.num_inliers,
+                "fitness": self.fitness,
+                "inlier_rmse": self.inlier_rmse,
+                "objective": self.objective,
+                "saving": self.saving,
+                "certificate": self.certificate.to_dict(),
+                "centre": known(self.centre),
+                "centre_shift": known(self.centre_shift),
+                "seconds": self.seconds,
+                "settings": self.settings,
+            }
+        )
+        return found
 
 
 def shift_of(point: FloatArray, transformation: FloatArray) -> FloatArray:
@@ -154,6 +168,6 @@ def shift_of(point: FloatArray, transformation: FloatArray) -> FloatArray:
     return np.asarray((transformation[:3, :3] - np.eye(3)) @ point + transformation[:3, 3])
 
 
-def plain(vector: FloatArray) -> list[float] | None:
-    """Ready for JSON: None where it is not known."""
-    return [float(v) for v in vector] if np.isfinite(vector).all() else None
+def known(values: FloatArray) -> FloatArray | None:
+    """For JSON: None where it is not known."""
+    return values if np.isfinite(values).all() else None

@@ -98,22 +98,22 @@ def align(
         with session.step("fingerprint"):
             inputs = outputs.describe([source, target])
         compile_when_cold(session)
-        found = tear3d.register_clouds(
-            *clouds,
-            voxel_size=voxel_size,
-            noise_bound=noise_bound,
-            refine=_REFINE[refine],
-            keypoints=None if keypoints is None else "iss",
-            ratio=ratio,
-            top_k=top_k,
-            mutual=mutual,
-            time_limit=time_limit,
-            rel_gap=rel_gap,
-            threads=threads,
-            seed=seed,
-            certify=proof,
-            progress=session.bar,
-        )
+        given: dict[str, Any] = {
+            "voxel_size": voxel_size,
+            "noise_bound": noise_bound,
+            "refine": _REFINE[refine],
+            "keypoints": None if keypoints is None else "iss",
+            "ratio": ratio,
+            "top_k": top_k,
+            "mutual": mutual,
+            "time_limit": time_limit,
+            "rel_gap": rel_gap,
+            "threads": threads,
+            "seed": seed,
+            "certify": proof,
+        }
+        found = tear3d.register_clouds(*clouds, progress=session.bar, **given)
+        from tear3d.cli.again import aligned_in_python
         from tear3d.cli.folder import Run
         from tear3d.problem.arrays import finite_rows
 
@@ -126,9 +126,9 @@ def align(
             found.to_dict(),
             title=f"{source.name} onto {target.name}",
             noise_bound=found.noise_bound,
-            refined=None if found.refinement is None or found.refinement.iterations == 0 else found.transformation,
+            found=found,
             source_cloud=clouds[0],
             target_cloud=clouds[1],
-            refined_covariance=found.covariance,
+            python=aligned_in_python(source, target, given),
         )
-        finish(session, run, outputs, inputs, as_json=as_json, found=found)
+        finish(session, run, outputs, inputs, as_json=as_json)

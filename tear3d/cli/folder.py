@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import secrets
 import shutil
@@ -16,11 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from tear3d.clouds.result import CloudResult
 from tear3d.errors import InputError
 from tear3d.io.atomic import atomic_write
 from tear3d.io.clouds import write_cloud
 from tear3d.io.poses import write_pose
 from tear3d.problem.arrays import FloatArray
+from tear3d.problem.strict import strict
+from tear3d.report.about import About
 from tear3d.report.facts import versions
 from tear3d.report.html import write_report
 from tear3d.result import Result
@@ -42,19 +44,29 @@ class Run:
     title: str
     noise_bound: Any = None
     truth: FloatArray | None = None
-    refined: FloatArray | None = None
+    found: CloudResult | None = None
+    """What the pairs are matches of."""
     source_cloud: FloatArray | None = None
     target_cloud: FloatArray | None = None
-    refined_covariance: FloatArray | None = None
+    python: str = ""
+    """How to do it again without the command line."""
+    about: About | None = None
+
+    @property
+    def refined(self) -> FloatArray | None:
+        """The pose that the clouds moved, if they did."""
+        if self.found is None or self.found.refinement is None or self.found.refinement.iterations == 0:
+            return None
+        return self.found.transformation
 
     @property
     def transformation(self) -> FloatArray:
-        return self.result.transformation if self.refined is None else self.refined
+        return self.result.transformation if self.found is None else self.found.transformation
 
     @property
     def covariance(self) -> FloatArray:
         """Of that pose."""
-        return self.result.covariance if self.refined_covariance is None else self.refined_covariance
+        return self.result.covariance if self.found is None else self.found.covariance
 
     def write_report(self, path: str | os.PathLike[str]) -> None:
         """The HTML report of this run."""
@@ -69,12 +81,13 @@ class Run:
             target_cloud=self.target_cloud,
             refined=self.refined,
             noise_bound=self.noise_bound,
+            about=self.about,
         )
 
 
 def to_json(value: Any) -> str:
     """Strict JSON: NumPy's scalars become plain ones, and what is not finite null."""
-    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(strict(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def write_folder(path: str | os.PathLike[str], run: Run, settings: dict[str, Any], log: str) -> list[str]:
@@ -180,13 +193,3 @@ def _write_text(path: Path, text: str) -> None:
 def _write_table(path: Path, rows: Iterable[Any], style: str, header: str) -> None:
     with atomic_write(path) as file:
         np.savetxt(file, np.asarray(rows), fmt=style, header=header, encoding="utf-8")
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -53,7 +53,7 @@ class Outputs:
 
     def describe(self, inputs: Sequence[Path]) -> list[dict[str, Any]]:
         """Name, size and fingerprint of the inputs, if they are going to be recorded."""
-        if self.folder is None:
+        if self.folder is None and self.report is None:
             return []
         from tear3d.cli.folder import sha256
 

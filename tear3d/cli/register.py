@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -74,21 +74,20 @@ def register(
             truth = read_truth(pairs, len(problem.source))
         with session.step("fingerprint"):
             inputs = outputs.describe([pairs])
-        result = solve(
-            session,
-            problem.source,
-            problem.target,
-            noise_bound=problem.noise_bound,
-            weights=problem.weights,
-            loss=loss.value,
-            time_limit=time_limit,
-            node_limit=node_limit,
-            rel_gap=rel_gap,
-            threads=threads,
-            seed=seed,
-            certify=proof,
-            bounds=bounds.value,
-        )
+        given: dict[str, Any] = {
+            "noise_bound": problem.noise_bound,
+            "weights": problem.weights,
+            "loss": loss.value,
+            "time_limit": time_limit,
+            "node_limit": node_limit,
+            "rel_gap": rel_gap,
+            "threads": threads,
+            "seed": seed,
+            "certify": proof,
+            "bounds": bounds.value,
+        }
+        result = solve(session, problem.source, problem.target, **given)
+        from tear3d.cli.again import registered_in_python
         from tear3d.cli.folder import Run
 
         run = Run(
@@ -99,6 +98,7 @@ def register(
             title=pairs.name,
             noise_bound=problem.noise_bound,
             truth=None if truth is None else truth.transformation,
+            python=registered_in_python(pairs, given, own_bound=noise_bound is None),
         )
         finish(session, run, outputs, inputs, as_json=as_json, truth=truth)
 

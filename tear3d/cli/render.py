@@ -15,53 +15,52 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from tear3d.report import words
+from tear3d.report import judged, words
+from tear3d.report.about import About
+from tear3d.report.repeating import all_steps
 
 if TYPE_CHECKING:
     from tear3d.cli.folder import Run
     from tear3d.cli.truth import Truth
     from tear3d.clouds.register import CloudResult
-    from tear3d.clouds.tries import Try
     from tear3d.lab.synthetic import Problem
     from tear3d.problem.arrays import FloatArray
     from tear3d.result import Certificate, Result
 
 _COLOURS = {"good": "green", "warn": "yellow", "bad": "red"}
 _MAX_WIDTH = 96
+_NARROW = 72
+"""Columns below which labels beside a pose would cost it digits."""
 _PICTURE = (35, 10)
 _FAR = 10.0
 """A translation so many times longer than the way of the centre needs an explanation."""
 
 
-def print_result(
-    run: Run,
-    truth: Truth | Problem | None = None,
-    found: CloudResult | None = None,
-    console: Console | None = None,
-) -> None:
+def print_result(run: Run, truth: Truth | Problem | None = None, console: Console | None = None) -> None:
     """The verdict, the pose, the figures, what each stage proved, and what to try if that is not enough."""
     console = console or _console()
     result = run.result
-    verdict = words.verdict(result) if found is None or found.success else _not_confirmed(found)
+    verdict = judged.verdict(result, run.found)
     colour = _COLOURS[verdict.tone]
-    headline = Text(verdict.headline, style=f"bold {colour}")
     title = Text(f" {verdict.label} ", style=f"bold {colour}")
-    body = Group(headline, Text(verdict.sentence))
+    body = Group(Text(verdict.headline, style=f"bold {colour}"), *map(_bullet, verdict.reasons), Text(verdict.sentence))
     console.print(Panel(body, title=title, title_align="left", border_style=colour, padding=(0, 1)))
-    console.print(_figures(run, truth, found))
+    narrow = console.width < _NARROW
+    if narrow:
+        console.print(Padding(Text(f"pose: {_of_pose(run)}\n{_matrix(run.transformation)}"), (0, 2)))
+    console.print(_figures(run, truth, with_pose=not narrow))
     if result.certificate.stages:
-        console.print(_stages(result.certificate))
-    advice = _advice(result, clouds=found is not None)
+        console.print(_stages(result.certificate, (0, 0) if narrow else (0, 1)))
+    advice = _advice(result, run.found)
     if advice:
         console.print(Padding(Text(advice), (1, 2, 0, 2)))
 
 
-def _not_confirmed(found: CloudResult) -> words.Verdict:
-    """Whatever the matches say."""
-    sentence = "; ".join(found.reasons)
-    if found.verdict == "rejected":
-        return words.Verdict("bad", found.verdict, "The clouds contradict the best pose found", f"Why: {sentence}.")
-    return words.Verdict("warn", found.verdict, "The clouds do not confirm this pose", f"Why: {sentence}.")
+def _bullet(text: str) -> Table:
+    """A line that is indented where it goes on."""
+    line = Table.grid(padding=(0, 1))
+    line.add_row("•", Text(text))
+    return line
 
 
 def print_demo_task(problem: Problem, console: Console | None = None) -> None:
@@ -94,32 +93,44 @@ def print_demo_picture(problem: Problem, result: Result, console: Console | None
     console.print(Columns([Panel(Text(art), title=title, box=box.ROUNDED, style="dim") for title, art in pictures]))
 
 
-def _figures(run: Run, truth: Truth | Problem | None, found: CloudResult | None) -> Padding:
-    result = run.result
+def _figures(run: Run, truth: Truth | Problem | None, *, with_pose: bool) -> Padding:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column()
-    table.add_row("pose", Text(_matrix(run.transformation), no_wrap=True))
+    if with_pose:
+        table.add_row("pose", Text(_matrix(run.transformation), no_wrap=True))
+        table.add_row("", Text(_of_pose(run), style="dim"))
+    for name, text in _rows(run, truth):
+        table.add_row(name, Text(text))
+    return Padding(table, (0, 2))
+
+
+def _of_pose(run: Run) -> str:
     refined = ", refined on the clouds" if run.refined is not None else ""
-    table.add_row("", Text(f"target = pose · source{refined}", style="dim"))
+    return f"target = pose · source{refined}"
+
+
+def _rows(run: Run, truth: Truth | Problem | None) -> Iterator[tuple[str, str]]:
+    result, found = run.result, run.found
     shift = (found or result).centre_shift
     if np.linalg.norm(run.transformation[:3, 3]) > _FAR * np.linalg.norm(shift):
-        table.add_row("centre moves by", "  ".join(words.number(float(v)) for v in shift))
+        yield "centre moves by", "  ".join(words.number(float(v)) for v in shift)
+    yield "uncertainty", judged.uncertainty(result, found)
     if truth is not None:
-        table.add_row("against the truth", _against(truth, run))
+        yield "against the truth", _against(truth, run)
     if result.status == "uncertified":
-        table.add_row("note", result.message)
+        yield "note", result.message
     if found is not None:
-        for name, text in _clouds(run, found):
-            table.add_row(name, text)
-    table.add_row("inlier rmse", words.number(result.inlier_rmse))
-    chance = words.power_of_ten(result.significance)
-    table.add_row("by chance", f"{chance} poses this good expected in random pairs")
-    seconds = result.seconds if found is None else found.seconds
+        yield from _clouds(run, found)
+    following = judged.next_best(result)
+    if following:
+        yield "best other pose", following
+    yield "inlier rmse", words.number(result.inlier_rmse)
+    yield "by chance", f"{words.probability(result.significance)}, {judged.CHANCE}"
+    seconds = result.seconds if found is None else all_steps(result, run.about or About(found))
     total = words.seconds(sum(seconds.values()))
     parts = ", ".join(f"{name}\u00a0{words.seconds(value)}" for name, value in seconds.items())
-    table.add_row("time", f"{total} ({parts})" if len(seconds) > 1 else total)
-    return Padding(table, (0, 2))
+    yield "time", f"{total} ({parts})" if len(seconds) > 1 else total
 
 
 def _matrix(pose: FloatArray) -> str:
@@ -161,43 +172,41 @@ def _clouds(run: Run, found: CloudResult) -> Iterator[tuple[str, str]]:
     for note in found.notes:
         yield "note", note
     yield "voxel size", f"{found.voxel_size:g}, noise bound {found.noise_bound:g}"
-    if found.success:
-        yield "confirmed", "; ".join(found.reasons)
+    yield from judged.evidence(found)
     if len(found.tries) > 1:
-        yield "tries", "; ".join(_tried(each) for each in found.tries)
+        yield "tries", "; ".join(f"{judged.tried(each)}: {judged.outcome(each)}" for each in found.tries)
     refinement = found.refinement
     if refinement is None:
         return
     if math.isnan(refinement.fitness):
         yield "refinement", "stopped before it had begun: this is the pose of the matches"
         return
-    yield (
-        "overlap",
-        f"{100 * refinement.fitness:.1f} % of the source within {words.number(refinement.max_distance, 3)} "
-        f"of the target, rmse {words.number(refinement.rmse, 3)}",
-    )
     moved = [found.source_points @ T[:3, :3].T + T[:3, 3] for T in (run.result.transformation, run.transformation)]
     shift = float(np.linalg.norm(moved[1] - moved[0], axis=1).mean())
-    if shift == 0.0:
-        yield "refinement", "found nothing better: this is the pose of the matches"
-    else:
-        early = "" if refinement.converged else ", not converged"
-        yield "refinement", f"moved the points by {words.number(shift, 3)} on average{early}"
+    early = "" if refinement.converged else ", not converged"
+    way = (
+        f"moved the points by {words.number(shift, 3)} on average{early}"
+        if shift > 0.0
+        else "found nothing better: this is the pose of the matches"
+    )
+    yield (
+        "refinement",
+        f"{way}; {100 * refinement.fitness:.1f} % of the source within {words.number(refinement.max_distance, 3)} "
+        f"of the target, rmse {words.number(refinement.rmse, 3)}",
+    )
 
 
-def _tried(each: Try) -> str:
-    more = f", {each.top_k} matches a point" if each.top_k > 1 else ""
-    points = f", {each.keypoints} keypoints" if each.keypoints else ""
-    return f"voxel {each.voxel_size:g}{more}{points}: {each.verdict or 'no matches'}"
-
-
-def _advice(result: Result, *, clouds: bool) -> str:
+def _advice(result: Result, found: CloudResult | None) -> str:
     """What to try when the answer is not good enough."""
     if result.status == "no_consensus":
-        if clouds:
+        if found is not None:
             return (
-                "What to try: do the clouds overlap, and have they the same units? Then another --voxel-size "
-                "(smaller for small overlaps), or more matches with --top-k 3."
+                ""
+                if found.success
+                else (
+                    "What to try: do the clouds overlap, and have they the same units? Then another --voxel-size "
+                    "(smaller for small overlaps), or more matches with --top-k 3."
+                )
             )
         return (
             "What to try: is the noise bound in the units of the points? A larger one if right pairs lie "
@@ -208,8 +217,8 @@ def _advice(result: Result, *, clouds: bool) -> str:
     return ""
 
 
-def _stages(certificate: Certificate) -> Group:
-    table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False)
+def _stages(certificate: Certificate, padding: tuple[int, int]) -> Group:
+    table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, padding=padding)
     table.add_column("stage", no_wrap=True)
     for name in ("saved", "at most", "gap", "cells"):
         table.add_column(name, justify="right", no_wrap=True)

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tear3d.cli.truth import Truth
     from tear3d.clouds.register import CloudResult
     from tear3d.lab.synthetic import Problem
+    from tear3d.report.about import About
     from tear3d.result import Result
 
 BAD_INPUT = 2
@@ -66,6 +68,8 @@ class Session:
 
         self.quiet = quiet
         self._context = context
+        self.seconds: dict[str, float] = {}
+        self._began = time.perf_counter()
         self.bar = SearchBar(rel_gap, enabled=not quiet)
         self.started = datetime.datetime.now().astimezone()
         self._log = _MemoryLog(self.bar.say if not quiet else None)
@@ -89,18 +93,35 @@ class Session:
         began = time.perf_counter()
         self.bar.show(name)
         yield
-        self._logger.info("%s: %.3f s", name, time.perf_counter() - began)
+        self.seconds[name] = time.perf_counter() - began
+        self._logger.info("%s: %.3f s", name, self.seconds[name])
 
     def settings(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
         """How the command was called, for `settings.json`."""
+        from tear3d.cli.again import command_line
         from tear3d.report.facts import plain
 
         return {
             "command": self._context.info_name,
+            "command_line": command_line(self._context),
             "options": {name: plain(value) for name, value in self._context.params.items()},
             "inputs": inputs,
             "started": self.started.isoformat(timespec="seconds"),
         }
+
+    def about(self, run: Run, inputs: list[dict[str, Any]]) -> About:
+        """How the run came about, for the report."""
+        from tear3d.cli.again import command_line
+        from tear3d.report.about import About
+
+        return About(
+            found=run.found,
+            command=command_line(self._context),
+            python=run.python,
+            inputs=tuple(inputs),
+            seconds=dict(self.seconds),
+            elapsed=time.perf_counter() - self._began,
+        )
 
     @property
     def log(self) -> str:
@@ -129,10 +150,10 @@ def finish(
     *,
     as_json: bool,
     truth: Truth | Problem | None = None,
-    found: CloudResult | None = None,
 ) -> None:
     """Save and show the result, then leave with its exit code."""
-    logging.getLogger("tear3d").info("%s", found or run.result)
+    logging.getLogger("tear3d").info("%s", run.found or run.result)
+    run = replace(run, about=session.about(run, inputs))
     with session.step("write"):
         written = outputs.write(run, session.settings(inputs), session.log)
     session.bar.stop()
@@ -143,10 +164,10 @@ def finish(
     elif not session.quiet:
         from tear3d.cli import render
 
-        render.print_result(run, truth, found)
+        render.print_result(run, truth)
         for name in written:
             typer.echo(f"wrote {name}")
-    code = exit_code(run.result, found)
+    code = exit_code(run.result, run.found)
     if code:
         raise typer.Exit(code)
 
@@ -154,9 +175,10 @@ def finish(
 def exit_code(result: Result, found: CloudResult | None = None) -> int:
     """0 when the pose can be trusted and what was asked for was done: its proof, or none with --no-certify.
 
-    A pose between clouds can be trusted when the clouds confirm it, others when the consensus cannot be chance.
+    A pose between clouds can be trusted when the clouds confirm it, others when the consensus cannot be chance and no
+    other pose may be meant just as well.
     """
-    trusted = result.success if found is None else found.success
+    trusted = result.success and not result.ambiguous if found is None else found.success
     unasked = result.status == "uncertified" and result.settings.get("certify") is False
     return 0 if trusted and (result.proven or unasked) else NOT_PROVEN
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,15 @@ from tear3d.clouds.verdict import CloudEvidence, CloudVerdict
 from tear3d.judge.ambiguity import Ambiguity
 from tear3d.judge.uncertain import Uncertain
 from tear3d.problem.arrays import FloatArray
-from tear3d.result import Result, plain, shift_of
+from tear3d.problem.strict import strict
+from tear3d.result import Result, known, shift_of
 
 
 @dataclass(frozen=True, eq=False)
 class CloudResult(Uncertain):
     """The pose between two clouds and everything it came from. Compares by identity; the arrays are read-only."""
+
+    kind: ClassVar[str] = "clouds"
 
     result: Result
     """The registration of the matches: its pose, certificate and status."""
@@ -80,26 +83,40 @@ class CloudResult(Uncertain):
         return self.target_points[self.pairs[:, 1]]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the arrays per point, ready for JSON."""
-        return {
-            "transformation": self.transformation.tolist(),
-            "voxel_size": self.voxel_size,
-            "noise_bound": self.noise_bound,
-            "num_source_points": len(self.source_points),
-            "num_target_points": len(self.target_points),
-            "centre": plain(self.centre),
-            "centre_shift": plain(self.centre_shift),
-            "dropped": list(self.dropped),
-            "notes": list(self.notes),
-            "result": self.result.to_dict(),
-            "refinement": None if self.refinement is None else self.refinement.to_dict(),
-            "verdict": self.verdict,
-            "reasons": list(self.reasons),
-            "evidence": self.evidence.to_dict(),
-            "tries": [each.to_dict() for each in self.tries],
-            "covariance": self.covariance.tolist() if np.isfinite(self.covariance).all() else None,
+        """Everything but the arrays per point, ready for strict JSON.
+
+        First the fields that a `Result` has, in the same order: transformation, covariance, success, ambiguity, centre
+        and seconds are those of the clouds, the rest is about the matches. Then what only clouds have; `matches` is
+        the pose before the clouds changed it. `docs/cli.md` has a table of the fields.
+        """
+        of_matches = self.result.to_dict()
+        own = {
+            "kind": self.kind,
+            "transformation": self.transformation,
+            "success": self.success,
+            "ambiguity": None if self.ambiguity is None else self.ambiguity.to_dict(),
+            "covariance": known(self.covariance),
+            "centre": known(self.centre),
+            "centre_shift": known(self.centre_shift),
             "seconds": self.seconds,
         }
+        return of_matches | strict(
+            own
+            | {
+                "verdict": self.verdict,
+                "reasons": self.reasons,
+                "evidence": self.evidence.to_dict(),
+                "tries": [each.to_dict() for each in self.tries],
+                "voxel_size": self.voxel_size,
+                "noise_bound": self.noise_bound,
+                "num_source_points": len(self.source_points),
+                "num_target_points": len(self.target_points),
+                "dropped": self.dropped,
+                "notes": self.notes,
+                "matches": {name: of_matches[name] for name in own if name != "kind"},
+                "refinement": None if self.refinement is None else self.refinement.to_dict(),
+            }
+        )
 
     def __str__(self) -> str:
         return (

@@ -9,7 +9,7 @@ from html import escape
 from importlib import resources
 from pathlib import Path
 from string import Template
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike
 from tear3d.errors import InputError
 from tear3d.io.atomic import atomic_write
 from tear3d.problem.arrays import FloatArray, as_points
-from tear3d.report import charts, facts, sections, words
+from tear3d.report import boxes, charts, facts, judged, repeating, sections, words
+from tear3d.report.about import About
 from tear3d.report.cells import SphereCells, cells_of
 from tear3d.report.residuals import histogram, noise_bounds, residuals
 from tear3d.report.scene import build_scene, pack
@@ -36,6 +37,7 @@ def write_report(
     target_cloud: ArrayLike | None = None,
     refined: Any = None,
     noise_bound: ArrayLike | None = None,
+    about: About | None = None,
 ) -> Path:
     """Write a page that shows the clouds, the pose and how it was proven; it opens offline.
 
@@ -57,6 +59,8 @@ def write_report(
         A pose refined on the clouds, shown beside the found one.
     noise_bound : float or (N,) array, optional
         Marked in the histogram; taken from `result.settings` by default.
+    about : tear3d.report.About, optional
+        What the clouds say (`About(found)` for what `register_clouds` returned), and how to repeat the run.
 
     Returns
     -------
@@ -80,34 +84,89 @@ def write_report(
         poses["refined"] = _pose(getattr(refined, "transformation", refined), "refined")
     bounds = noise_bounds(result.settings.get("noise_bound") if noise_bound is None else noise_bound, pairs)
     page = _page(
-        result,
-        x,
-        y,
-        clouds,
-        poses,
-        bounds,
-        None if truth is None else _pose(truth, "truth"),
-        title or path.stem,
+        _Case(
+            result,
+            x,
+            y,
+            clouds,
+            poses,
+            bounds,
+            None if truth is None else _pose(truth, "truth"),
+            title or path.stem,
+            about or About(),
+        )
     )
     with atomic_write(path) as file:
         file.write(page.encode("utf-8"))
     return path
 
 
-def _page(
-    result: Result,
-    source: FloatArray,
-    target: FloatArray,
-    clouds: list[FloatArray | None],
-    poses: dict[str, FloatArray],
-    bounds: float | FloatArray | None,
-    truth: FloatArray | None,
-    title: str,
-) -> str:
-    verdict = words.verdict(result)
-    distances = residuals(source, target, result.transformation)
-    counts = histogram(distances, result.inlier_mask, bounds)
-    scene = build_scene(source, target, result.inlier_mask, poses, *clouds)
+class _Case(NamedTuple):
+    """What the page is about, checked."""
+
+    result: Result
+    source: FloatArray
+    target: FloatArray
+    clouds: list[FloatArray | None]
+    poses: dict[str, FloatArray]
+    bounds: float | FloatArray | None
+    truth: FloatArray | None
+    title: str
+    about: About
+
+    @property
+    def bound(self) -> str:
+        """In words."""
+        if isinstance(self.bounds, float):
+            return f"noise bound ξ\u00a0=\u00a0{words.number(self.bounds)}"
+        return "root mean square residual" if self.bounds is None else "noise bound per pair"
+
+
+def _page(case: _Case) -> str:
+    result, poses, about = case.result, case.poses, case.about
+    verdict = judged.verdict(result, about.found)
+    distances = residuals(case.source, case.target, result.transformation)
+    counts = histogram(distances, result.inlier_mask, case.bounds)
+    scene = build_scene(case.source, case.target, result.inlier_mask, poses, *case.clouds)
+    search, spheres = _search(result)
+    settings = {name: facts.plain(value) for name, value in result.settings.items()}
+    versions = facts.versions()
+    told = (result if about.found is None else about.found).to_dict()
+    repeat = {"settings": settings, "versions": versions, "result": facts.plain(told | {"settings": None})}
+    before, after = _captions(scene, case.clouds, len(case.source), poses)
+    return Template(_asset("page.html")).substitute(
+        version=escape(versions["tear3d"]),
+        title=escape(case.title),
+        style=_asset("style.css"),
+        tone=verdict.tone,
+        label=escape(verdict.label),
+        headline=escape(verdict.headline),
+        reasons=boxes.reasons(verdict.reasons),
+        sentence=escape(verdict.sentence),
+        message=escape(judged.message(result)),
+        tiles=boxes.tiles(result, case.bound, about, case.truth, next(reversed(poses.values()))),
+        pose_choice=sections.pose_choice(poses),
+        before=escape(before),
+        after=escape(after),
+        clouds=boxes.clouds(about.found),
+        poses=sections.pose_section(poses, result, about.found),
+        others=boxes.others(result, about.found),
+        residual_chart=charts.residual_chart(counts),
+        residual_words=sections.residual_words(result, distances, counts),
+        search=search,
+        timing=repeating.times(result, about),
+        again=repeating.again(result, about),
+        settings=sections.facts(settings or {"settings": "not recorded"}),
+        versions=sections.facts(versions | repeating.prints(case.source, case.target, about)),
+        settings_json=escape(json.dumps(repeat, indent=2, ensure_ascii=False)),
+        written=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
+        data=_embedded({"scene": scene, "spheres": spheres}),
+        script=_asset("viewer.js") + _asset("page.js"),
+    )
+
+
+def _search(result: Result) -> tuple[str, list[dict[str, Any]]]:
+    """The stages as HTML, and the cells of the sphere that the page draws."""
     stages = result.certificate.stages
     shapes = [cells_of(stage, result.rotation) for stage in stages]
     spheres = [
@@ -120,47 +179,10 @@ def _page(
         for k, shape in enumerate(shapes)
         if isinstance(shape, SphereCells)
     ]
-    settings = {name: facts.plain(value) for name, value in result.settings.items()}
-    versions = facts.versions()
-    repeat = {
-        "settings": settings,
-        "versions": versions,
-        "result": facts.plain(result.to_dict() | {"settings": None}),
-    }
-    if isinstance(bounds, float):
-        bound = f"noise bound ξ\u00a0=\u00a0{words.number(bounds)}"
-    else:
-        bound = "root mean square residual" if bounds is None else "noise bound per pair"
-    before, after = _captions(scene, clouds, len(source), poses)
-    search = (
-        [sections.stage_table(stages)] if stages else ['<p class="note">No search was made: no bound is known.</p>']
-    )
-    search += [sections.stage_section(stage, shapes[k], k) for k, stage in enumerate(stages)]
-    return Template(_asset("page.html")).substitute(
-        version=escape(versions["tear3d"]),
-        title=escape(title),
-        style=_asset("style.css"),
-        tone=verdict.tone,
-        label=escape(verdict.label),
-        headline=escape(verdict.headline),
-        sentence=escape(verdict.sentence),
-        message=escape(result.message),
-        tiles=sections.tiles(result, bound, truth, next(reversed(poses.values()))),
-        pose_choice=sections.pose_choice(poses),
-        before=escape(before),
-        after=escape(after),
-        poses=sections.pose_section(poses, result.certificate),
-        residual_chart=charts.residual_chart(counts),
-        residual_words=sections.residual_words(result, distances, counts),
-        search="".join(search),
-        timing=charts.timing_chart(result.seconds),
-        settings=sections.facts(settings or {"settings": "not recorded"}),
-        versions=sections.facts(versions | {"pairs": f"sha256 {facts.fingerprint(source, target)}…"}),
-        settings_json=escape(json.dumps(repeat, indent=2, ensure_ascii=False)),
-        written=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
-        data=_embedded({"scene": scene, "spheres": spheres}),
-        script=_asset("viewer.js") + _asset("page.js"),
-    )
+    if not stages:
+        return '<p class="note">No search was made: no bound is known.</p>', spheres
+    parts = [sections.stage_section(stage, shapes[k], k) for k, stage in enumerate(stages)]
+    return sections.stage_table(stages) + "".join(parts), spheres
 
 
 def _captions(

@@ -2,67 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
 import numpy as np
 
+from tear3d.clouds.result import CloudResult
 from tear3d.lab.metrics import rotation_error, translation_error
 from tear3d.problem.arrays import FloatArray
-from tear3d.report import charts, words
+from tear3d.report import charts, judged, words
 from tear3d.report.cells import Arcs, SphereCells
 from tear3d.report.residuals import Histogram
-from tear3d.result import Certificate, Result, StageCertificate
-
-
-def tiles(result: Result, bound: str, truth: FloatArray | None, pose: FloatArray) -> str:
-    """The numbers everybody asks for first."""
-    certificate = result.certificate
-    pairs = len(result.inlier_mask)
-    rows = [
-        (
-            "Inliers",
-            words.count(result.num_inliers),
-            f"{words.share(result.num_inliers, pairs)} of {words.count(pairs)} pairs",
-        ),
-        ("Inlier RMSE", words.number(result.inlier_rmse), bound),
-        (
-            "Proven gap",
-            words.percent(certificate.gap) if certificate.stages else "none",
-            _proof_note(certificate),
-        ),
-        (
-            "By chance",
-            words.power_of_ten(result.significance),
-            "such poses expected if all pairs were wrong",
-        ),
-        (
-            "Time",
-            words.seconds(sum(result.seconds.values())),
-            f"{words.count(certificate.cells)} cells searched",
-        ),
-    ]
-    if truth is not None:
-        angle, shift = rotation_error(pose, truth), translation_error(pose, truth)
-        rows.append(
-            (
-                "Error against truth",
-                f"{words.number(angle, 2)}°",
-                f"and {words.number(shift, 2)} in translation",
-            )
-        )
-    return "".join(
-        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}<small>{escape(note)}</small></dd></div>"
-        for name, value, note in rows
-    )
-
-
-def _proof_note(certificate: Certificate) -> str:
-    if not certificate.stages:
-        return "no proof"
-    if not certificate.agrees:
-        return "of rows that are not those of this pose"
-    return "every stage closed" if certificate.closed else "not closed"
+from tear3d.result import Result, StageCertificate
 
 
 def facts(rows: dict[str, Any]) -> str:
@@ -71,7 +23,7 @@ def facts(rows: dict[str, Any]) -> str:
     return "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in cells.items())
 
 
-def pose_section(poses: dict[str, FloatArray], certificate: Certificate) -> str:
+def pose_section(poses: dict[str, FloatArray], result: Result, clouds: CloudResult | None = None) -> str:
     """The matrices, readable and (hidden, for copying) in full precision, and the last one in words."""
     from scipy.spatial.transform import Rotation
 
@@ -90,8 +42,12 @@ def pose_section(poses: dict[str, FloatArray], certificate: Certificate) -> str:
         found = next(iter(poses.values()))
         angle, shift = rotation_error(found, final), translation_error(found, final)
         rows["refinement moved it by"] = f"{words.number(angle, 3)}° and {words.number(shift, 3)}"
+    rows["uncertainty"] = judged.uncertainty(result, clouds)
+    shift = (result if clouds is None else clouds).centre_shift
+    if np.isfinite(shift).all():
+        rows["centre of the source moves by"] = _listed(shift)
     captions = dict(_POSE_NAMES)
-    if certificate.agrees:
+    if result.certificate.agrees:
         captions["found"] += " The certificate is about this pose."
     blocks = [
         f"<figure><pre>{_matrix(pose)}</pre><figcaption>{escape(captions[name])}</figcaption></figure>"
@@ -178,9 +134,13 @@ def stage_table(stages: tuple[StageCertificate, ...]) -> str:
         )
         for stage in stages
     ]
+    return table(names, rows) + _EXPLANATION
+
+
+def table(names: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    """One that scrolls sideways where it must."""
     head, body = _table_row("th", names), "".join(_table_row("td", row) for row in rows)
-    table = f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
-    return f'<div class="scroll">{table}</div>{_EXPLANATION}'
+    return f'<div class="scroll"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>'
 
 
 def _table_row(tag: str, cells: tuple[str, ...]) -> str:

@@ -33,6 +33,7 @@ class Verdict(NamedTuple):
     label: str
     headline: str
     sentence: str
+    reasons: tuple[str, ...] = ()
 
 
 def count(number: int) -> str:
@@ -85,6 +86,20 @@ def power_of_ten(exponent: float) -> str:
     return "10" + str(round(exponent)).translate(_SUPERSCRIPT)
 
 
+def part(fraction: float) -> str:
+    """A share in percent to three digits; what is there is never rounded to nothing."""
+    if math.isnan(fraction):
+        return "–"
+    return f"{100.0 * fraction:.3g}\u202f%" if fraction >= 0.001 or fraction == 0.0 else "less than 0.1\u202f%"
+
+
+def probability(exponent: float) -> str:
+    """Of log10: −12.3 → 10⁻¹², −0.3 → 0.5, and never more than 1."""
+    if math.isnan(exponent) or exponent == math.inf:
+        return "–"
+    return power_of_ten(exponent) if exponent < -2.0 else number(10.0 ** min(exponent, 0.0), 2)
+
+
 def certificate_sentence(certificate: Certificate) -> str:
     """What the stages proved together, in one or two sentences."""
     if not certificate.stages:
@@ -124,27 +139,49 @@ def stage_sentence(stage: StageCertificate) -> str:
     )
 
 
-def verdict(result: Result) -> Verdict:
-    """The headline of the report."""
+CHANCE = "Data without a true pose could show one that stands out as much"
+
+
+def agreement(result: Result, things: str = "pairs") -> str:
+    """How many pairs agree."""
     inliers, pairs = result.num_inliers, result.num_pairs
-    agree = (
-        f"{count(inliers)} of {count(pairs)} pairs ({share(inliers, pairs)}) "
+    return (
+        f"{count(inliers)} of {count(pairs)} {things} ({share(inliers, pairs)}) "
         "agree with this pose within their noise bound."
     )
+
+
+def proof_sentence(result: Result) -> str:
+    """What was proven, and what ended the proof before it was complete."""
     proof = certificate_sentence(result.certificate)
+    if result.status == "uncertified" and result.certificate.closed and result.certificate.agrees:
+        return f"Not proven: {result.message}."
+    if result.status in _STOPPED_BY:
+        return f"{_STOPPED_BY[result.status]}. {proof}"
+    return proof
+
+
+def verdict(result: Result) -> Verdict:
+    """The headline of the report."""
+    found = _verdict(result)
+    if result.ambiguity is None or not result.success:
+        return found
+    doubt = f"ambiguous: {result.ambiguity.sentence}"
+    headline = "Registered, but another pose may be meant just as well"
+    return Verdict("warn", f"{found.label}, ambiguous", headline, found.sentence, (doubt,))
+
+
+def _verdict(result: Result) -> Verdict:
+    agree, proof = agreement(result), proof_sentence(result)
     label = result.status.replace("_", " ")
-    chance = "That many would also agree with some pose if all pairs were wrong"
     if result.status == "no_consensus":
-        text = f"{agree} {chance}: do not use this pose without other evidence."
+        text = f"{agree} {CHANCE}: do not use this pose without other evidence."
         return Verdict("bad", label, "The best pose cannot be told from chance", text)
     if result.status == "optimal":
         return Verdict("good", label, "Registered, and proven optimal", f"{agree} {proof}")
-    if result.status == "uncertified" and result.certificate.closed and result.certificate.agrees:
-        proof = f"Not proven: {result.message}."
     if result.status == "uncertified":
         return Verdict("warn", label, "Registered, without a proof", f"{agree} {proof}")
-    stopped = _STOPPED_BY[result.status]
     if not result.success:
-        text = f"{agree} {chance}. {stopped}: do not use this pose without other evidence."
+        text = f"{agree} {CHANCE}. {_STOPPED_BY[result.status]}: do not use this pose without other evidence."
         return Verdict("bad", label, "Stopped before a pose stood out from chance", text)
-    return Verdict("warn", label, "Registered, but the proof is unfinished", f"{agree} {stopped}. {proof}")
+    return Verdict("warn", label, "Registered, but the proof is unfinished", f"{agree} {proof}")

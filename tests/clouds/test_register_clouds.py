@@ -80,7 +80,7 @@ def test_matches_contain_the_pose(solver):
     steps = {"downsample", "describe source", "describe target", "match", "register", "judge", "ambiguity"}
     assert steps == set(found.seconds)
     assert "matches" in str(found)
-    assert json.loads(json.dumps(found.to_dict()))["result"]["num_pairs"] == len(found.pairs)
+    assert json.loads(json.dumps(found.to_dict()))["num_pairs"] == len(found.pairs)
 
 
 def test_refinement_improves_the_pose(solver):

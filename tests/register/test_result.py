@@ -35,6 +35,7 @@ def test_fields_of_the_result(problem, result):
     assert result.inlier_rmse == pytest.approx(np.sqrt(np.mean(np.sum(residual[mask] ** 2, axis=1))))
     losses = np.minimum(np.abs(residual).sum(axis=1), problem.noise_bound)
     assert result.objective == pytest.approx(losses.sum())
+    assert result.saving == pytest.approx(problem.noise_bound * len(losses) - losses.sum())
     with pytest.raises(AttributeError):
         result.status = "optimal"
 

@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from tear3d.clouds import CloudResult
+from tear3d.clouds.tries import Try
+from tear3d.clouds.verdict import CloudEvidence
 from tear3d.result import Certificate, Result, StageCertificate
 from tear3d.synthetic import Problem, make_problem
 
@@ -116,3 +119,29 @@ def make_result(problem: Problem, status: str = "optimal", gap: float = 0.00093,
 def make_case(n: int = 4000, outliers: float = 0.9, cloud: Any = None, **changes: Any) -> tuple[Problem, Result]:
     problem = make_problem(n, outliers, cloud=torus(n) if cloud is None else cloud, seed=3)
     return problem, make_result(problem, **changes)
+
+
+def make_found(problem: Problem, result: Result, **changes: Any) -> CloudResult:
+    """What `register_clouds` would return if the problem were the matches of two clouds."""
+    rows = np.arange(len(problem.source))
+    evidence = CloudEvidence(0.61, 0.52, 0.9, 0.8, 0.5, 40.0, 0.004, float("nan"), 0.3, 0.4, 0.05)
+    fields: dict[str, Any] = {
+        "result": result,
+        "transformation": problem.transformation,
+        "refinement": None,
+        "pairs": np.column_stack((rows, rows)),
+        "source_points": problem.source,
+        "target_points": problem.target,
+        "voxel_size": 0.05,
+        "noise_bound": 0.075,
+        "seconds": {"downsample": 2.5, "register": 9.0},
+        "evidence": evidence,
+        "verdict": "confirmed",
+        "reasons": ("the surfaces agree",),
+        "tries": (
+            Try(0.05, 1, None, 400, "doubtful", 0.12, 0.4, 1.5),
+            Try(0.075, 3, "iss", 0, None, None, None, 0.5),
+        ),
+        "covariance": np.diag([1e-6, 1e-6, 4e-6, 1e-4, 1e-4, 9e-4]),
+    }
+    return CloudResult(**(fields | changes))

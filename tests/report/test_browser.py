@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from tear3d.report import write_report
+from tear3d.report import About, write_report
+from tear3d.result import Alternative, Ambiguity, FreeMotion
 from tests.conftest import NO_CHROMIUM
-from tests.report.case import make_case
+from tests.report.case import make_case, make_found
 from tests.report.chromium import Chromium, find_chromium
 
 pytestmark = pytest.mark.skipif(find_chromium() is None, reason=NO_CHROMIUM)
@@ -141,4 +142,24 @@ def test_without_webgl_the_page_says_so(browser, page):
     browser.open(page)
     assert browser.run("getComputedStyle(document.querySelector('.gl-missing')).display") == "block"
     browser.call("Page.removeScriptToEvaluateOnNewDocument", identifier=added)
+    assert complaints(browser) == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_page_of_ambiguous_clouds_fits_with_all_its_tables(browser, tmp_path, width):
+    problem, _ = make_case(300, 0.5)
+    others = tuple(Alternative(problem.transformation, 3.0 + k, 1234, -52.0) for k in range(8))
+    result = make_case(300, 0.5, alternatives=others, saving=10.0, centre=np.zeros(3))[1]
+    free = FreeMotion("rotation", (0.123456, 0.654321, 0.7), (12345.678, 2.0, 3.0), 180.0)
+    found = make_found(
+        problem, result, verdict="doubtful", ambiguity=Ambiguity("word " * 30, (free,)), reasons=("word " * 50,)
+    )
+    about = About(found, "tear3d align " + "long" * 60, "found = " + "long" * 60)
+    page = write_report(tmp_path / "x.html", result, problem.source, problem.target, about=about)
+    browser.open(page, width=width)
+    assert browser.run("document.documentElement.scrollWidth <= innerWidth"), "no sideways scrolling"
+    shown = "['judged', 'others', 'time', 'reproduce'].every((id) => document.getElementById(id).offsetHeight > 100)"
+    assert browser.run(shown)
+    tables = "[...document.querySelectorAll('#others table, #judged table')].every((t) => t.offsetWidth <= innerWidth)"
+    assert browser.run(tables), "every column is in sight"
     assert complaints(browser) == []

@@ -1,0 +1,44 @@
+"""What the report tells besides the result: the clouds, and how to repeat the run."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tear3d.api import register
+from tear3d.clouds.result import CloudResult
+
+
+@dataclass(frozen=True)
+class About:
+    """Where a result comes from."""
+
+    found: CloudResult | None = None
+    """What the clouds say, when the pairs are matches between clouds."""
+    command: str = ""
+    """The command line that does the same again."""
+    python: str = ""
+    """The same in Python."""
+    inputs: tuple[dict[str, Any], ...] = ()
+    """Of each file: `path`, `bytes` and `sha256`."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Steps before those of the call, such as reading."""
+    elapsed: float = float("nan")
+    """Seconds from the start of the run until the report; NaN when only the call was timed."""
+
+
+def python_call(function: Callable[..., Any], positional: str, options: dict[str, Any]) -> str:
+    """A call as text, without the options that have their defaults, but with the seed."""
+    defaults = inspect.signature(register).parameters | inspect.signature(function).parameters
+    given = [
+        f"{name}={value if isinstance(value, Code) else repr(value)}"
+        for name, value in options.items()
+        if name == "seed" or name not in defaults or value != defaults[name].default
+    ]
+    return f"tear3d.{function.__name__}({', '.join((positional, *given))})"
+
+
+class Code(str):
+    """The name of a variable, to be written as it is."""

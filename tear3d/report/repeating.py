@@ -1,0 +1,71 @@
+"""What a run took and how to do it again, as HTML."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+
+from tear3d.api import register
+from tear3d.problem.arrays import FloatArray
+from tear3d.report import charts, words
+from tear3d.report.about import About, Code, python_call
+from tear3d.report.facts import fingerprint
+from tear3d.result import Result
+
+
+def total_seconds(result: Result, about: About) -> float:
+    """Of the whole run until now, as far as it was timed."""
+    return sum(_steps(result, about).values()) if math.isnan(about.elapsed) else about.elapsed
+
+
+def times(result: Result, about: About) -> str:
+    """The steps of the run, and for clouds those of the proof within it."""
+    chart = charts.timing_chart(all_steps(result, about), total_seconds(result, about))
+    if about.found is None:
+        return chart
+    own = charts.timing_chart(result.seconds, sum(result.seconds.values()))
+    return f'{chart}<h3 class="gap">Search and proof among the matches, within these</h3>{own}'
+
+
+def all_steps(result: Result, about: About) -> dict[str, float]:
+    """With what lies between them, so that they add up to the total."""
+    steps = _steps(result, about)
+    if math.isnan(about.elapsed):
+        return steps
+    return steps | {"everything else": max(0.0, about.elapsed - sum(steps.values()))}
+
+
+def _steps(result: Result, about: About) -> dict[str, float]:
+    return about.seconds | (result if about.found is None else about.found).seconds
+
+
+def again(result: Result, about: About) -> str:
+    """The command line and the call in Python."""
+    parts = []
+    if about.command:
+        parts.append(f"<h3>On the command line</h3><pre>{escape(about.command)}</pre>")
+    python = about.python or _python(result, about)
+    if python:
+        parts.append(f"<h3>In Python</h3><pre>{escape(python)}</pre>")
+    if about.found is not None and about.command and "--voxel-size" not in about.command:
+        text = f"The voxel size was chosen from the data: {about.found.voxel_size:g}."
+        parts.append(f'<p class="note">{escape(text)}</p>')
+    return f'<div class="again">{"".join(parts)}</div>' if parts else ""
+
+
+def _python(result: Result, about: About) -> str:
+    """From the settings, which name the options but not the data."""
+    given = {name: value for name, value in result.settings.items() if name != "pairs"}
+    if about.found is not None or "noise_bound" not in given:
+        return ""
+    if not isinstance(given["noise_bound"], (int, float)):
+        given["noise_bound"] = Code("noise_bound")
+    return f"result = {python_call(register, 'source, target', given)}"
+
+
+def prints(source: FloatArray, target: FloatArray, about: About) -> dict[str, str]:
+    """Fingerprints of what the run read."""
+    files = {
+        str(each["path"]): f"{words.count(each['bytes'])} bytes, sha256 {each['sha256'][:16]}…" for each in about.inputs
+    }
+    return {"pairs": f"sha256 {fingerprint(source, target)}…"} | files
