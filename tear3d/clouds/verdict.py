@@ -190,7 +190,8 @@ def _wanted(known: CloudEvidence, significance: float) -> tuple[float, str]:
         reasons.append((low + weak * (high - low), f", as the matches alone {say}"))
     if known.blind:
         reasons.append((ALONE_FIT, ", as the viewpoints are not known"))
-    return max(reasons, key=lambda reason: reason[0])
+    fit, why = max(reasons, key=lambda reason: reason[0])
+    return min(fit, 1.0), why
 
 
 def _grounds(known: CloudEvidence) -> str:

@@ -18,7 +18,7 @@ class Alternative:
     """What its objective lies below the all-outlier value."""
     num_inliers: int
     significance: float
-    """As that of a result: log10 of the expected number of such poses in meaningless data."""
+    """As that of a result: log10 of the probability that meaningless data show a pose that stands out like this one."""
 
     def __post_init__(self) -> None:
         self.transformation.setflags(write=False)
