@@ -24,8 +24,9 @@ what is asked of the clouds falls from one fit to the other."""
 WEAK_FIT = 0.75
 """Where the clouds must speak for themselves and free space does not: matches that could be chance lead to poses that
 lay walls on walls, up to 0.5 for complete models of different rooms and 0.7 for mirrored round things."""
-WIDE, WIDE_FIT = 0.6, 0.9
-"""Where so much overlaps, right matches abound: if they could be chance, nearly all of the surface must agree."""
+HALF, WIDE, WIDE_FIT = 0.5, 0.6, 0.9
+"""Where so much overlaps, right matches abound: if they could be chance (from half on), or say little, nearly all of the
+surface must agree. Else the mirror image of a street passes for it."""
 SEEN_FIT, CLEAR = 0.2, 0.01
 """Where the clouds must speak for themselves and free space does too: seen from a sure viewpoint, with no more than a
 hundredth contradicted."""
@@ -184,7 +185,7 @@ def _wanted(known: CloudEvidence, significance: float) -> tuple[float, str]:
     weak = min(1.0, max(0.0, (significance - STRONG) / (WEAK - STRONG)))
     if weak > 0.0:
         low, high = (CONFIRMED_FIT, SEEN_FIT) if known.clear else (ALONE_FIT, WEAK_FIT)
-        if known.overlap > WIDE:
+        if known.overlap > (WIDE if weak < 1.0 else HALF):
             low, high = ALONE_FIT, WIDE_FIT
         say = "could be chance" if weak == 1.0 else "say little"
         reasons.append((low + weak * (high - low), f", as the matches alone {say}"))

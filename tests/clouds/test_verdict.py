@@ -24,7 +24,7 @@ from tear3d.judge.ambiguity import Ambiguity
 from tests.bumpy import apply, bumpy_cloud, pose
 
 GOOD = CloudEvidence(
-    overlap_source=0.55, overlap_target=0.7, normals=0.9, agreement=0.8, coverage=0.5, support=300.0,
+    overlap_source=0.45, overlap_target=0.7, normals=0.9, agreement=0.8, coverage=0.5, support=300.0,
     contradicted=0.0, perhaps_contradicted=math.nan, drift=0.4, residual=0.3, voxel_size=0.1,
 )  # fmt: skip
 
@@ -40,7 +40,7 @@ def test_good_evidence_confirms_with_its_numbers():
     verdict, reasons = judge(GOOD, SURE)
     assert verdict == "confirmed"
     assert "fit 0.63" in reasons[0]
-    assert "55 % of the source and 70 % of the target" in reasons[0]
+    assert "45 % of the source and 70 % of the target" in reasons[0]
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,9 @@ def test_good_evidence_confirms_with_its_numbers():
         ({"contradicted": math.nan}, 0.0, WEAK_FIT),
         ({"contradicted": math.nan}, -4.0, 0.5 * (ALONE_FIT + WEAK_FIT)),
         ({"contradicted": 0.03}, -1.0, WEAK_FIT),
-        ({"overlap_source": 0.65, "overlap_target": 0.7}, 0.0, WIDE_FIT),
+        ({"overlap_source": 0.55}, 0.0, WIDE_FIT),
+        ({"overlap_source": 0.55}, -4.0, 0.5 * (CONFIRMED_FIT + SEEN_FIT)),
+        ({"overlap_source": 0.65}, -4.0, 0.5 * (ALONE_FIT + WIDE_FIT)),
         ({"contradicted": 0.02}, SURE, CONFIRMED_FIT + 0.02 * PRICE),
         ({"contradicted": math.nan, "perhaps_contradicted": 0.02}, SURE, CONFIRMED_FIT + 0.02 * PRICE),
         ({"contradicted": math.nan, "perhaps_contradicted": 0.3}, SURE, GUESSED_FIT),
