@@ -25,8 +25,8 @@ WEAK_FIT = 0.75
 """Where the clouds must speak for themselves and free space does not: matches that could be chance lead to poses that
 lay walls on walls, up to 0.5 for complete models of different rooms and 0.7 for mirrored round things."""
 HALF, WIDE, WIDE_FIT = 0.5, 0.6, 0.9
-"""Where so much overlaps, right matches abound: if they could be chance (from half on), or say little, nearly all of the
-surface must agree. Else the mirror image of a street passes for it."""
+"""Where so much overlaps, right matches abound: if they could be chance (from half on), or say little, nearly all of
+the surface must agree. Else the mirror image of a street passes for it."""
 SEEN_FIT, CLEAR = 0.2, 0.01
 """Where the clouds must speak for themselves and free space does too: seen from a sure viewpoint, with no more than a
 hundredth contradicted."""
