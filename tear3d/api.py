@@ -171,6 +171,7 @@ def _package(
         # The bound of the whole pose has them in it already.
         aside_may_win=options.certify != "full" and pairs.aside_total(loss) > best.saving,
         ambiguity=compared.ambiguity(pairs),
+        alone=compared.level,
     )
     status, message = verdict(known)
     return Result(

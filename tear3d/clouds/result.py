@@ -60,7 +60,7 @@ class CloudResult(Uncertain):
 
     @property
     def success(self) -> bool:
-        """The pose is confirmed by the matches and by the clouds."""
+        """The clouds confirm the pose; where the matches could be chance, they must do so all the more."""
         return self.verdict == "confirmed"
 
     @property

@@ -12,6 +12,7 @@ from tear3d.judge.ambiguity import Alternative, Ambiguity
 from tear3d.judge.chance import SIGNIFICANT, Chance
 from tear3d.judge.standing import standing
 from tear3d.judge.symmetry import free_motions, in_words
+from tear3d.judge.uncertainty import free_turn
 from tear3d.problem.arrays import FloatArray, spread_rows
 from tear3d.problem.losses import Loss
 from tear3d.problem.objective import full_saving, inlier_mask, saving_and_count
@@ -68,6 +69,10 @@ class Contest:
 
     def ambiguity(self, pairs: Pairs) -> Ambiguity | None:
         """Why another pose may be meant just as well; None when none is."""
+        turn = free_turn(pairs, self.best) if self.significance <= SIGNIFICANT else None
+        if turn is not None:
+            sentence = "the pairs that agree lie on a line, so that "
+            return Ambiguity(sentence + in_words((turn,)), (turn,))
         if not self.meant:
             return None
         share = 100.0 * max(rival.saving for rival in self.meant) / self.saving

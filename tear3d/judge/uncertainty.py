@@ -17,9 +17,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from tear3d.judge.ambiguity import FreeMotion
 from tear3d.judge.correlation import design_effect
 from tear3d.judge.noise import Noise, absolute_within, fit_noise, gaussian_within, square_within
+from tear3d.judge.symmetry import plain
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.losses import CM, TEAR, Loss
 from tear3d.problem.objective import inlier_mask, residuals
@@ -54,22 +57,39 @@ def pose_covariance(pairs: Pairs, pose: Pose, loss: Loss) -> FloatArray:
         three pairs agree, or when those that do leave a rotation undetermined, as pairs on a line do.
     """
     unknown = np.full((6, 6), np.nan)
-    counts = (pairs.xi > 0.0) & (pairs.w > 0.0)
-    rows = np.flatnonzero(inlier_mask(pairs, pose) & counts)
-    if len(rows) < FEWEST:
+    near = _Near.around(pairs, pose)
+    if near is None:
         return unknown
     with np.errstate(all="ignore"):
-        near = _Near.of(pairs.take(rows), pose)
-        if loss.code == CM:
-            inside = _region(near)
-        else:
-            around = pairs.take(np.flatnonzero(inlier_mask(pairs, pose, REACH) & counts))
-            squares = residuals(around, pose) ** 2 / around.xi**2
-            inside = _sandwich(near, loss, fit_noise(squares, np.broadcast_to(around.xi, len(around)), REACH))
+        inside = _region(near) if loss.code == CM else _sandwich(near, loss, _noise(pairs, pose))
         if inside is None or not float(np.linalg.eigvalsh(inside[:3, :3])[-1]) <= LARGEST_TURN**2:
             return unknown
         moved = carried(inside, pairs.frame.unit, pairs.frame.source + pairs.frame.unit * near.centre)
     return moved if np.isfinite(moved).all() else unknown
+
+
+def free_turn(pairs: Pairs, pose: Pose) -> FreeMotion | None:
+    """The turn of the source that stays open when the pairs that agree lie on a line, up to their noise."""
+    near = _Near.around(pairs, pose)
+    if near is None:
+        return None
+    with np.errstate(all="ignore"):
+        spread = np.maximum(_noise(pairs, pose).scale * near.xi, near.least)
+    if not near.on_a_line(spread):
+        return None
+    axis = np.linalg.eigh(near.x.T @ near.x)[1][:, 2]
+    through = pairs.frame.source + pairs.frame.unit * near.centre
+    return FreeMotion("rotation", plain(axis), plain(through), None)
+
+
+def _noise(pairs: Pairs, pose: Pose) -> Noise:
+    around = pairs.take(np.flatnonzero(inlier_mask(pairs, pose, REACH) & _counting(pairs)))
+    squares = residuals(around, pose) ** 2 / around.xi**2
+    return fit_noise(squares, np.broadcast_to(around.xi, len(around)), REACH)
+
+
+def _counting(pairs: Pairs) -> NDArray[np.bool_]:
+    return np.asarray((pairs.xi > 0.0) & (pairs.w > 0.0))
 
 
 def carried(covariance: FloatArray, unit: float, origin: FloatArray) -> FloatArray:
@@ -101,6 +121,12 @@ class _Near(NamedTuple):
     """What rounding of the coordinates does to a residual."""
 
     @classmethod
+    def around(cls, pairs: Pairs, pose: Pose) -> _Near | None:
+        """None when they are too few for a pose."""
+        rows = np.flatnonzero(inlier_mask(pairs, pose) & _counting(pairs))
+        return cls.of(pairs.take(rows), pose) if len(rows) >= FEWEST else None
+
+    @classmethod
     def of(cls, pairs: Pairs, pose: Pose) -> _Near:
         count, centre = len(pairs), pairs.x.mean(axis=0)
         r = pairs.y - pose.apply(pairs.x)
@@ -115,7 +141,11 @@ class _Near(NamedTuple):
     @property
     def breadth(self) -> float:
         """Root mean square distance of the points from the nearest plane along their main axis: 0 on a line."""
-        return float(np.linalg.eigvalsh(self.x.T @ self.x / len(self.x))[1]) ** 0.5
+        return max(0.0, float(np.linalg.eigvalsh(self.x.T @ self.x / len(self.x))[1])) ** 0.5
+
+    def on_a_line(self, spread: FloatArray) -> bool:
+        """Up to their noise, so that a turn about it stays open."""
+        return self.breadth <= BREADTH * float(np.median(spread))
 
     def gradients(self, loss: Loss) -> FloatArray:
         """Of the savings of the pairs, with respect to (ω, v)."""
@@ -154,7 +184,7 @@ def _sandwich(near: _Near, loss: Loss, noise: Noise) -> FloatArray | None:
         slope = 2.0 * near.w * inside
         variance = 4.0 * near.w**2 * (inside * spread**2 + (1.0 - probability) * squares / 3.0)
     covariance = _solved(near.information(slope), near.information(variance))
-    if covariance is None or near.breadth <= BREADTH * float(np.median(spread)):
+    if covariance is None or near.on_a_line(spread):
         return None
     shared = design_effect(near.x, near.gradients(loss), float(np.median(bounds)))
     return covariance * _few(near, covariance, right, spread) * shared

@@ -47,6 +47,8 @@ class Evidence(NamedTuple):
     aside_may_win: bool = False
     """Whether they could save more among themselves than this pose does."""
     ambiguity: Ambiguity | None = None
+    alone: float = 0.0
+    """The level without a look at the other poses."""
 
 
 def could_be_chance(level: float) -> bool:
@@ -64,9 +66,7 @@ def verdict(known: Evidence) -> tuple[Status, str]:
 
 def _verdict(known: Evidence) -> tuple[Status, str]:
     chance = could_be_chance(known.level)
-    doubt = (
-        f"a consensus of {known.num_inliers} pairs is not distinguishable from chance (significance {known.level:.1f})"
-    )
+    doubt = _doubt(known)
     if chance and known.candidates_done:
         return "no_consensus", doubt
     certificate = known.certificate
@@ -89,6 +89,13 @@ def _verdict(known: Evidence) -> tuple[Status, str]:
         text = "the pose has the best full objective found, but it is not made of proven rows"
         return "uncertified", text + _notes(known)
     return "uncertified", "the gap could not be closed at the resolution of the numbers"
+
+
+def _doubt(known: Evidence) -> str:
+    consensus = f"a consensus of {known.num_inliers} pairs"
+    if known.alone <= SIGNIFICANT:
+        return f"{consensus} does not stand out from the other poses of these pairs (significance {known.level:.1f})"
+    return f"{consensus} is not distinguishable from chance (significance {known.level:.1f})"
 
 
 def _ended_early(known: Evidence, doubt: str | None) -> str:

@@ -33,7 +33,8 @@ SURE = -30.0
 
 
 def with_fit(fit, **others):
-    return dataclasses.replace(GOOD, agreement=fit, coverage=fit, **others)
+    """As in `GOOD`, a good part of the surface is out of the other's reach."""
+    return dataclasses.replace(GOOD, **({"agreement": 1.25 * fit, "coverage": 0.8 * fit} | others))
 
 
 def test_good_evidence_confirms_with_its_numbers():
@@ -78,6 +79,16 @@ def test_little_fit_or_much_contradiction_rejects():
     assert "20 % of the points" in refuted.reasons[0]
     guessed = dataclasses.replace(GOOD, contradicted=math.nan, perhaps_contradicted=0.2)
     assert judge(guessed, SURE).verdict == "confirmed"
+
+
+def test_free_space_that_could_not_contradict_says_nothing():
+    """Balls with other bumps, laid one on the other: hardly a point lies where the other could have seen through it."""
+    balls = dataclasses.replace(GOOD, agreement=0.48, coverage=0.46, contradicted=0.002, overlap_target=0.58)
+    assert wanted_fit(balls, 0.0) == WEAK_FIT
+    assert judge(balls, 0.0).verdict == "doubtful"
+    street = dataclasses.replace(balls, agreement=0.53, coverage=0.42)
+    assert wanted_fit(street, 0.0) == SEEN_FIT
+    assert judge(street, 0.0).verdict == "confirmed"
 
 
 def test_other_doubts():

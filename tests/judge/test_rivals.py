@@ -124,3 +124,27 @@ def test_where_nothing_is_found_nothing_is_ambiguous():
     result = register(problem.source, problem.target, noise_bound=problem.noise_bound, certify=False)
     assert not result.success
     assert not result.ambiguous
+
+
+@pytest.mark.parametrize("loss", ["tear", "tls", "cm"])
+@pytest.mark.parametrize("wrong", [0, 300])
+def test_a_line_turns_about_itself(loss, wrong):
+    rng = np.random.default_rng(0)
+    rod = np.array([3.0, 0.0, 0.0]) + np.outer(rng.uniform(-1.0, 1.0, 200), [0.6, 0.0, 0.8])
+    noise = rng.normal(0.0, NOISE, (2, 200, 3))
+    source, target = (np.vstack([rod + part, rng.uniform(-1, 4, (wrong, 3))]) for part in noise)
+    result = register(source, target, noise_bound=XI, loss=loss, certify=False)
+    assert result.success
+    assert result.ambiguous
+    (turn,) = result.ambiguity.free
+    assert turn.step is None
+    np.testing.assert_allclose(np.abs(turn.axis), [0.6, 0.0, 0.8], atol=0.02)
+    assert np.linalg.norm(np.cross(np.subtract(turn.through, [3.0, 0.0, 0.0]), turn.axis)) < XI
+
+
+def test_a_flat_or_thick_thing_does_not():
+    rng = np.random.default_rng(0)
+    for thickness in ([1.0, 1.0, 0.0], [1.0, 10 * NOISE, 10 * NOISE], [1.0, 10 * NOISE, 0.0]):
+        source = rng.uniform(-1, 1, (300, 3)) * thickness
+        target = source + rng.normal(0.0, NOISE, source.shape)
+        assert not register(source, target, noise_bound=XI, certify=False).ambiguous
