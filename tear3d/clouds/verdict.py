@@ -32,8 +32,8 @@ SEEN_FIT, CLEAR = 0.2, 0.01
 hundredth contradicted."""
 ASKED = 0.15
 """Share of the surface that must lie more than three voxels from the other: only there can free space contradict.
-Right poses that rest on it, street scans 20 m apart, have 0.2 (once) to 0.47; balls with other bumps, laid one on the other,
-less than 0.1. A free choice between the two."""
+Right poses that rest on it, street scans 20 m apart, have 0.2 (once) to 0.47; balls with other bumps, laid one on the
+other, less than 0.1. A free choice between the two."""
 REJECTED_FIT = 0.1
 """Below, less agrees than where surfaces that have nothing to do with each other cross."""
 PRICE = 8.0

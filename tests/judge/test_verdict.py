@@ -62,14 +62,6 @@ def expected(level, certify, proof, ended, done):
 
 
 @pytest.mark.parametrize(("level", "certify", "proof", "ended", "done"), CASES)
-def test_what_the_other_poses_equal_is_not_called_chance():
-    known = Evidence(-0.2, 90, False, Certificate(), None, True, alone=-60.0)
-    status, message = verdict(known)
-    assert status == "no_consensus"
-    assert "does not stand out from the other poses" in message
-    assert "chance" not in message
-
-
 def test_status_and_sentence(level, certify, proof, ended, done):
     status, message = verdict(Evidence(level, 12, certify, CERTIFICATES[proof], ended, done))
     assert status == expected(level, certify, proof, ended, done)
@@ -127,3 +119,11 @@ def test_the_sentence_counts_the_directions_that_were_tried():
 def test_a_limit_does_not_offer_the_gap_of_another_pose_as_this_ones(proof):
     _, message = verdict(Evidence(SURE, 12, True, CERTIFICATES[proof], "time_limit", True))
     assert "the gap says what was proven" not in message
+
+
+def test_what_the_other_poses_equal_is_not_called_chance():
+    known = Evidence(-0.2, 90, False, Certificate(), None, True, alone=-60.0)
+    status, message = verdict(known)
+    assert status == "no_consensus"
+    assert "does not stand out from the other poses" in message
+    assert "chance" not in message
