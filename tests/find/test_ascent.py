@@ -107,7 +107,7 @@ def test_limits_that_are_over_return_the_start_with_its_saving():
 
 
 def test_the_maximum_of_absolute_values_is_reached():
-    """The climbed pose saves as much as the best of a linear program over the same pairs, up to a hundred thousandth."""
+    """The climbed pose saves as much as the best of a linear program over the same pairs, up to 10⁻⁵."""
     left = []
     for seed in range(8):
         problem = make_problem(600, 0.5, seed=seed)
