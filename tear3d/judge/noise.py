@@ -13,10 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import erf
 
-from tear3d.problem.arrays import FloatArray, spread_rows
+from tear3d.problem.arrays import FloatArray
 
-SAMPLE = 2_000
-"""More residuals than this are thinned evenly."""
 ROUNDS, CHANGE = 300, 1e-5
 """Rounds at most, and the relative change of s at which they end. All free choices."""
 SHELL = 0.8
@@ -81,8 +79,6 @@ def fit_noise(squares: FloatArray, bounds: FloatArray, reach: float) -> Noise:
     -------
     Noise
     """
-    rows = spread_rows(len(squares), SAMPLE)
-    squares, bounds = squares[rows], bounds[rows]
     bound = float(np.median(bounds))
     sizes, ball = (bounds / bound) ** 3, _BALL * reach**3
     # The median of the square of three standard Gaussian coordinates is 2.366.

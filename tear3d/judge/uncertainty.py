@@ -23,7 +23,7 @@ from tear3d.judge.ambiguity import FreeMotion
 from tear3d.judge.correlation import design_effect
 from tear3d.judge.noise import Noise, absolute_within, fit_noise, gaussian_within, square_within
 from tear3d.judge.symmetry import plain
-from tear3d.problem.arrays import FloatArray
+from tear3d.problem.arrays import FloatArray, spread_rows
 from tear3d.problem.losses import CM, TEAR, Loss
 from tear3d.problem.objective import inlier_mask, residuals
 from tear3d.problem.pairs import Frame, Pairs
@@ -36,6 +36,10 @@ LARGEST_TURN = 1.0
 describe it."""
 REACH = 2.0
 """The noise is measured on residuals up to so many noise bounds."""
+SAMPLE = 2_000
+"""Of so many pairs at most, ..."""
+LARGEST = 100_000
+"""... and the sums are over so many at most. Free choices."""
 BREADTH = 2.0
 """Source points that lie no farther from a line than this many times their noise do not say how it is turned."""
 FLAT = 1e-12
@@ -57,22 +61,26 @@ def pose_covariance(pairs: Pairs, pose: Pose, loss: Loss) -> FloatArray:
         three pairs agree, or when those that do leave a rotation undetermined, as pairs on a line do.
     """
     unknown = np.full((6, 6), np.nan)
-    near = _Near.around(pairs, pose)
-    if near is None:
+    rows = _rows(pairs, pose)
+    if len(rows) < FEWEST:
         return unknown
+    thin = spread_rows(len(rows), LARGEST)
     with np.errstate(all="ignore"):
+        near = _Near.of(pairs.take(rows[thin]), pose)
         inside = _region(near) if loss.code == CM else _sandwich(near, loss, _noise(pairs, pose))
         if inside is None or not float(np.linalg.eigvalsh(inside[:3, :3])[-1]) <= LARGEST_TURN**2:
             return unknown
-        moved = carried(inside, pairs.frame.unit, pairs.frame.source + pairs.frame.unit * near.centre)
+        share = len(near.x) / len(rows) if loss.code != CM else 1.0
+        moved = carried(share * inside, pairs.frame.unit, pairs.frame.source + pairs.frame.unit * near.centre)
     return moved if np.isfinite(moved).all() else unknown
 
 
 def free_turn(pairs: Pairs, pose: Pose) -> FreeMotion | None:
     """The turn of the source that stays open when the pairs that agree lie on a line, up to their noise."""
-    near = _Near.around(pairs, pose)
-    if near is None:
+    rows = _rows(pairs, pose)
+    if len(rows) < FEWEST:
         return None
+    near = _Near.of(pairs.take(rows[spread_rows(len(rows), LARGEST)]), pose)
     with np.errstate(all="ignore"):
         spread = np.maximum(_noise(pairs, pose).scale * near.xi, near.least)
     if not near.on_a_line(spread):
@@ -82,14 +90,15 @@ def free_turn(pairs: Pairs, pose: Pose) -> FreeMotion | None:
     return FreeMotion("rotation", plain(axis), plain(through), None)
 
 
+def _rows(pairs: Pairs, pose: Pose, reach: float = 1.0) -> NDArray[np.int64]:
+    """Pairs that count, with a residual up to so many noise bounds."""
+    return np.flatnonzero(inlier_mask(pairs, pose, reach) & (pairs.xi > 0.0) & (pairs.w > 0.0))
+
+
 def _noise(pairs: Pairs, pose: Pose) -> Noise:
-    around = pairs.take(np.flatnonzero(inlier_mask(pairs, pose, REACH) & _counting(pairs)))
-    squares = residuals(around, pose) ** 2 / around.xi**2
-    return fit_noise(squares, np.broadcast_to(around.xi, len(around)), REACH)
-
-
-def _counting(pairs: Pairs) -> NDArray[np.bool_]:
-    return np.asarray((pairs.xi > 0.0) & (pairs.w > 0.0))
+    rows = _rows(pairs, pose, REACH)
+    around = pairs.take(rows[spread_rows(len(rows), SAMPLE)])
+    return fit_noise(residuals(around, pose) ** 2 / around.xi**2, np.broadcast_to(around.xi, len(around)), REACH)
 
 
 def carried(covariance: FloatArray, unit: float, origin: FloatArray) -> FloatArray:
@@ -119,12 +128,6 @@ class _Near(NamedTuple):
     rotation: FloatArray
     least: float
     """What rounding of the coordinates does to a residual."""
-
-    @classmethod
-    def around(cls, pairs: Pairs, pose: Pose) -> _Near | None:
-        """None when they are too few for a pose."""
-        rows = np.flatnonzero(inlier_mask(pairs, pose) & _counting(pairs))
-        return cls.of(pairs.take(rows), pose) if len(rows) >= FEWEST else None
 
     @classmethod
     def of(cls, pairs: Pairs, pose: Pose) -> _Near:

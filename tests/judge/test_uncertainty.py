@@ -155,3 +155,12 @@ def test_planes_and_exact_pairs_are_fine(loss):
     for noise in (0.0, 0.01):
         covariance = covariance_of(x, x + noise * rng.normal(size=x.shape), loss)
         assert (np.linalg.eigvalsh(covariance) > 0).all()
+
+
+def test_very_many_pairs_are_thinned(monkeypatch):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(4000, 3))
+    y = x + 0.01 * rng.normal(size=x.shape)
+    every = covariance_of(x, y)
+    monkeypatch.setattr("tear3d.judge.uncertainty.LARGEST", 500)
+    np.testing.assert_allclose(np.diag(covariance_of(x, y)), np.diag(every), rtol=0.15)
