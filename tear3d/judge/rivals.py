@@ -25,8 +25,8 @@ RELATED = 0.5
 """The same for a rival that a symmetry leads to: matches choose between equal places at random."""
 ONTO_ITSELF = 0.5
 """Share of the points, beyond what any place would give, that a symmetry leaves on the cloud."""
-ALTERNATIVES = 8
-"""Rivals that are shown."""
+ALTERNATIVES, FEW, MANY = 8, 2, 1_000_000
+"""Rivals that are shown, and of how many pairs on only some: each is a pass over all of them."""
 SUPPORT = 500
 CLOUD = 5000
 """Points with which symmetries are tested, and points they may land on."""
@@ -61,7 +61,7 @@ class Contest:
     def alternatives(self, pairs: Pairs, loss: Loss) -> tuple[Alternative, ...]:
         """The rivals over all pairs, in the coordinates and units that were given."""
         unit, found = pairs.frame.saving_unit(loss), []
-        for rival in self.rivals[:ALTERNATIVES]:
+        for rival in self.rivals[: ALTERNATIVES if len(pairs) <= MANY else FEW]:
             saving, count = saving_and_count(pairs, rival.pose, loss)
             pose = pairs.frame.outside(rival.pose).matrix
             found.append(Alternative(pose, unit * saving, count, self.significance_of(rival)))
