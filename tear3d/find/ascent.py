@@ -181,7 +181,7 @@ def _ascend(pairs: _Band, pose: Pose, loss: int, graduated: bool, max_iter: int)
             if saving > best:  # h and g are already those of the next step
                 best, best_r, best_t = saving, r, shift
                 break
-        if best <= before * (1.0 + 1e-5):
+        if best <= before * (1.0 + 1e-7):
             if fractions is FRACTIONS:
                 break
             fractions = FRACTIONS  # a long step may only just improve

@@ -85,9 +85,8 @@ def test_large_coordinates_lose_nothing(problem, result):
 @pytest.mark.parametrize("scale", [1e-3, 1e3])
 def test_units_do_not_matter(problem, result, scale):
     other = tear3d.register(problem.source * scale, problem.target * scale, noise_bound=problem.noise_bound * scale)
-    # Rounding may end the ascent elsewhere on the last facet: far within the noise, which leaves 10⁻³ open.
-    np.testing.assert_allclose(other.rotation, result.rotation, atol=2e-6)
-    np.testing.assert_allclose(other.translation, result.translation * scale, atol=2e-6 * scale)
+    np.testing.assert_allclose(other.rotation, result.rotation, atol=1e-7)
+    np.testing.assert_allclose(other.translation, result.translation * scale, atol=1e-7 * scale)
     assert other.objective == pytest.approx(result.objective * scale)
     assert other.status == result.status
 
