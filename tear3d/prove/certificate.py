@@ -33,6 +33,9 @@ class StageCertificate:
     visited: FloatArray = field(default_factory=lambda: np.empty((0, 6)), repr=False)
     """A bounded sample of cells: centre x, y, z, angular radius, depth, fate (0 split, 1 pruned, 2 open)."""
 
+    elsewhere: float | None = None
+    """No solution far from the one found saves more; None when nobody asked."""
+
     @property
     def gap(self) -> float:
         """Relative gap: (saving_bound - saving) / saving."""
@@ -48,6 +51,7 @@ class StageCertificate:
             lower_bound=factor * self.lower_bound,
             saving=factor * self.saving,
             saving_bound=factor * self.saving_bound,
+            elsewhere=None if self.elsewhere is None else factor * self.elsewhere,
             history=self.history * [1.0, factor, factor],
         )
 

@@ -1,12 +1,14 @@
 """The one search: branch and bound over the nodes of a stage. It maximises, and knows nothing about points.
 
 A stage is a saving to be maximised over a domain of cells, with bounds for it (see `Stage`). Its nodes are rows of a
-float64 array: an upper bound of the saving inside, a phase, then whatever the stage needs. The nodes of the lowest
-phase are worked on first, in batches, those with the largest bounds first. A batch is searched in pieces from a common
-incumbent and merged in order, so that the result is the same for any number of threads.
+float64 array: an upper bound of the saving inside, a phase, then whatever the stage needs. They are worked on in
+batches of one phase, those with the largest bounds first: of the lowest phase, or of the one whose largest bound is
+farthest above what is of interest (`Stage.best_first`). A batch is searched in pieces from a common incumbent and merged
+in order, so that the result is the same for any number of threads.
 
 The bound of the search is the largest of the incumbent's saving, the bounds of all nodes that are open or being worked
-on, and those of all that was closed. It holds at every moment, however the search ends.
+on, and those of all that was closed. It holds at every moment, however the search ends. A stage may also ask what can be
+saved elsewhere, far from the incumbent: that is the same without the phases whose nodes are near it.
 """
 
 from __future__ import annotations
@@ -43,6 +45,12 @@ class Outcome(NamedTuple):
     saving: float = -math.inf
     solution: Any = None
     """The best solution met, and what it saves."""
+    far_closed: float = 0.0
+    far_saving: float = -math.inf
+    far_solution: Any = None
+    """The same for what is elsewhere."""
+    work: int = 0
+    """How much was done, in whatever the stage counts."""
     trace: FloatArray = NOTHING
     """Some of the cells visited: centre x, y, z, angular radius, depth, fate."""
 
@@ -62,12 +70,20 @@ class Stage(Protocol):
     """Σ w·cap, the objective when every pair is an outlier."""
     prune: float
     """Nodes are closed when their bound is at most (1 + prune·rel_gap)·incumbent; at most 1."""
+    best_first: bool = False
+    """Whether phases take turns by their bounds."""
+    elsewhere: frozenset[int] = frozenset()
+    """The phases whose nodes may hold solutions far from the incumbent, if anybody asks for them."""
 
     def roots(self) -> FloatArray:
         """Nodes that cover the domain."""
 
     def batch(self, phase: int, waiting: int, turn: int) -> Batch:
         """The next batch out of `waiting` nodes of a phase, of which `turn` batches were done."""
+
+    def of_interest(self, phase: int, task: Task) -> float:
+        """Nodes of a phase whose bound is at most this may be closed."""
+        return task.threshold
 
     def workspace(self) -> Any:
         """Work space of a thread."""
@@ -92,6 +108,10 @@ class Task(NamedTuple):
     cells: int
     """How many cells it may visit."""
     limits: Limits
+    far: float = 0.0
+    """The best saving known elsewhere."""
+    work: int = 0
+    """What was done until the batch began."""
 
     @property
     def threshold(self) -> float:
@@ -106,6 +126,8 @@ class Found(NamedTuple):
 
     solution: Any
     certificate: StageCertificate
+    far_solution: Any = None
+    """The best known elsewhere."""
 
 
 def maximise(stage: Stage, start: tuple[float, Any], *, rel_gap: float, limits: Limits, threads: int = 1) -> Found:
@@ -137,11 +159,13 @@ class _Search:
         self.slack = stage.prune * rel_gap
         self.saving, self.solution = start
         self.closed = 0.0
-        self.cells = 0
+        self.cells = self.work = 0
         self.turns: dict[int, int] = {}
         self.open: dict[int, list[tuple[float, int, FloatArray]]] = {}
         self.age = 0
         self.running: list[float] = []
+        self.far, self.far_solution, self.far_closed = 0.0, None, 0.0
+        self.far_running = 0.0
         self.history: list[tuple[float, float, float]] = []
         self.stride = self.skipped = 1
         self.visited: list[FloatArray] = []
@@ -149,13 +173,24 @@ class _Search:
         self.push(stage.roots())
 
     @property
-    def threshold(self) -> float:
-        return self.saving * (1.0 + self.slack)
+    def task(self) -> Task:
+        return Task(self.saving, self.slack, self.limits.cells_left(), self.limits, self.far, self.work)
 
     def bound(self) -> float:
         """No solution saves more."""
         waiting = (-heap[0][0] for heap in self.open.values() if heap)
         return max(self.saving, self.closed, *waiting, *self.running)
+
+    def far_bound(self) -> float:
+        """No solution elsewhere saves more."""
+        waiting = (-heap[0][0] for phase, heap in self.open.items() if phase in self.stage.elsewhere)
+        return max(self.far, self.far_closed, self.far_running, *waiting, 0.0)
+
+    def unsure_elsewhere(self) -> bool:
+        """Whether something elsewhere is left that is of interest."""
+        task = self.task
+        phases = (phase for phase in self.open if phase in self.stage.elsewhere)
+        return any(-self.open[phase][0][0] > self.stage.of_interest(phase, task) for phase in phases)
 
     def push(self, nodes: FloatArray) -> None:
         for bound, phase, node in zip((-nodes[:, BOUND]).tolist(), nodes[:, PHASE].tolist(), nodes, strict=True):
@@ -164,11 +199,13 @@ class _Search:
 
     def pop(self, phase: int, count: int) -> list[FloatArray]:
         """The `count` nodes with the largest bounds; what is below the threshold by now is closed."""
-        heap, threshold = self.open[phase], self.threshold
+        heap, threshold = self.open[phase], self.stage.of_interest(phase, self.task)
         nodes: list[FloatArray] = []
         while heap and len(nodes) < count:
             if -heap[0][0] <= threshold:
                 self.closed = max(self.closed, -heap[0][0])
+                if phase in self.stage.elsewhere:
+                    self.far_closed = max(self.far_closed, -heap[0][0])
                 heap.clear()
                 break
             nodes.append(heapq.heappop(heap)[2])
@@ -180,7 +217,7 @@ class _Search:
         """Search until something ends it, and say what."""
         while True:
             self.report()
-            if relative_gap(self.saving, self.bound()) <= self.rel_gap:
+            if relative_gap(self.saving, self.bound()) <= self.rel_gap and not self.unsure_elsewhere():
                 return "gap"
             reason = self.limits.exceeded()
             if reason is not None:
@@ -191,7 +228,7 @@ class _Search:
 
     def step(self, crew: Crew[Any]) -> None:
         """Search one batch of nodes."""
-        phase = min(self.open)
+        phase = self.next_phase()
         turn = self.turns.get(phase, 0)
         self.turns[phase] = turn + 1
         count, parts = self.stage.batch(phase, len(self.open[phase]), turn)
@@ -200,14 +237,14 @@ class _Search:
             return
         pieces = [np.array(part) for part in np.array_split(np.array(nodes), min(parts, len(nodes)))]
         self.running = [float(piece[:, BOUND].max()) for piece in pieces]
+        self.far_running = max(self.running) if phase in self.stage.elsewhere else 0.0
         limited = self.limits.node_limit is not None
 
         def work(item: tuple[int, FloatArray], space: Any) -> Outcome:
             number, piece = item
             if self.limits.exceeded() is not None:
                 return Outcome(piece)
-            task = Task(self.saving, self.slack, self.limits.cells_left(), self.limits)
-            outcome = self.stage.search(piece, task, space)
+            outcome = self.stage.search(piece, self.task, space)
             if limited:  # one thread only
                 self.limits.cells += outcome.cells
             left = outcome.open[:, BOUND].max() if len(outcome.open) else 0.0
@@ -217,13 +254,23 @@ class _Search:
         outcomes = crew.map(work, enumerate(pieces), self.report)
         for outcome in outcomes:
             self.merge(outcome, counted=limited)
-        self.running = []
+        self.running, self.far_running = [], 0.0
+
+    def next_phase(self) -> int:
+        if not self.stage.best_first:
+            return min(self.open)
+        task = self.task
+        return max(sorted(self.open), key=lambda phase: -self.open[phase][0][0] / self.stage.of_interest(phase, task))
 
     def merge(self, outcome: Outcome, *, counted: bool) -> None:
         self.cells += outcome.cells
+        self.work += outcome.work
         if not counted:
             self.limits.cells += outcome.cells
         self.closed = max(self.closed, outcome.closed)
+        self.far_closed = max(self.far_closed, outcome.far_closed)
+        if outcome.far_solution is not None and outcome.far_saving > self.far:
+            self.far, self.far_solution = outcome.far_saving, outcome.far_solution
         if outcome.solution is not None and outcome.saving > self.saving:
             better, solution = self.stage.improve(outcome.saving, outcome.solution, self.limits)
             found = (better, solution) if better > outcome.saving else (outcome.saving, outcome.solution)
@@ -242,7 +289,7 @@ class _Search:
         bound = self.bound()
         done = 0.0
         if self.running:
-            done = sum(value <= self.threshold for value in self.running) / len(self.running)
+            done = sum(value <= self.task.threshold for value in self.running) / len(self.running)
         self.limits.report(self.stage.name, self.saving, bound, done)
         self.skipped += 1
         if not last and self.skipped < self.stride:
@@ -274,5 +321,7 @@ class _Search:
                 ended_by="gap" if closed else ended_by,
                 history=np.array(self.history).reshape(-1, 3),
                 visited=np.concatenate(self.visited) if self.visited else NOTHING,
+                elsewhere=self.far_bound() if self.stage.elsewhere else None,
             ),
+            self.far_solution,
         )

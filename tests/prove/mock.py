@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tear3d.prove.driver import BOUND, CELL, NOTHING, OPEN, PHASE, Batch, Outcome
+from tear3d.prove.driver import BOUND, CELL, NOTHING, OPEN, PHASE, Batch, Outcome, Stage
 
 
 def bumps(x):
@@ -23,7 +23,7 @@ START = (bumps(0.0), 0.0)
 
 
 @dataclass
-class Landscape:
+class Landscape(Stage):
     """Nodes are (bound, phase, left, right); the bound is the middle's value plus slope times the half width.
 
     A piece of work halves each of its nodes, and the halves again, `depth` times in all.

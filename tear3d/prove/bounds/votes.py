@@ -1,11 +1,8 @@
 """What a cell of rotations can save at most, by votes on a grid of translations (mathematics.md, section 7).
 
-While R runs through the cell, coordinate k of R x stays in an interval, the intersection of two: the linear motion of
-the cell plus its remainder, and the coordinates of the spherical cap around R_c x. The point can save only if t lies in
-y − R x ± ξ, a box, and then at most w ξ; where some coordinate of the residual exceeds ξ/2, at most w ξ / 2. So a pair
-deposits half of w ξ in the box and half in the box made smaller by ξ/2 on all sides. The boxes are added up on a grid
-over the translations: eight deposits of differences a box, then a running sum along each axis, in integers, so that
-nothing is lost to rounding.
+While R runs through the cell, coordinate k of R x stays in an interval. The pair can save only if t lies in y − R x ± ξ,
+a box, and then at most its cap. The boxes are added up on a grid over the translations. Where rotations move points
+by little more than ξ, graded votes say more: a voxel gets what the pair can save in it.
 """
 
 from __future__ import annotations
@@ -16,42 +13,51 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tear3d.problem.arrays import FloatArray
-from tear3d.prove.bounds.voxels import TINY, deposit, left_of, make_grid, sum_up, survivors
+from tear3d.problem.losses import TEAR, TLS
+from tear3d.prove.bounds.graded import graded_votes
+from tear3d.prove.bounds.voters import BLOCK, ONE, ZERO, Block, F, capped_places, make_block, places
+from tear3d.prove.bounds.voxels import TINY, VOXELS, left_of, make_grid, sum_up, survivors
 from tear3d.prove.domains.rotations import Triple
 
-COARSE = 0.5
+COARSE = 0.25
 """Side of a voxel of the first grid, as a share of half the side of a typical box; halved from grid to grid."""
 TYPICAL = 1.3
 """Half the side of a typical box: ξ and so many times what the longest side of the cell moves a typical point."""
+PER_PAIR = 4
+FEWEST = 16384
+"""Voxels of a grid: so many a pair, and at least so many."""
 ROUNDS = 4
 """The number of grids, ..."""
 SHRUNK = 0.5
 """... and when a finer one is tried: the last one cut the box of t to less than this share, ..."""
 PROMISING = 0.8
-"""... or this share of the bound would not beat the threshold. All free choices, part of no bound."""
+"""... or this share of the bound would not beat the threshold."""
+CAPPED = 0.4
+"""Half sides of cells above which the spherical cap is worth its square roots."""
+GRADED = 2.0
+FINE = 0.3
+"""Graded votes are cast where a typical point moves by no more than so many ξ, on voxels of this share. All free choices,
+part of no bound."""
 
 
-class Points(NamedTuple):
-    """Pairs as the kernels want them: x and y as 3×N, the others with N entries."""
+class Ballot(NamedTuple):
+    """What is the same for all cells of a search."""
 
-    x: FloatArray
-    y: FloatArray
-    norm: FloatArray
-    """|x|."""
-    xi: FloatArray
-    w: FloatArray
-
-
-class Votes(NamedTuple):
-    """How the pairs vote, and the sizes that choose the grid."""
-
-    ballots: NDArray[np.int32]
     unit: float
-    """ballots·unit ≥ w ξ / 2."""
+    """What one vote is worth."""
+    margin: float
+    """Rounding of a place, in float32, from the pairs given on (section 7.4)."""
     xi: float
     radius: float
     """Typical ξ and |x|: part of no bound."""
+    loss: int
+
+
+class Booth(NamedTuple):
+    """Work space of a thread."""
+
+    grid: NDArray[np.int32]
+    block: Block
 
 
 class Tally(NamedTuple):
@@ -66,61 +72,96 @@ class Tally(NamedTuple):
     """What is left of the box."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _interval(p, e, length, frame):
-    """The range of a coordinate of R x, from that of (1 − μ) R_c x and its linear motion e, remainder included."""
-    full = p / frame.inward
-    across = np.sqrt(max(0.0, length * length - full * full)) * frame.sine
-    high = length if full >= length * frame.cosine else full * frame.cosine + across
-    low = -length if full <= -length * frame.cosine else full * frame.cosine - across
-    return max(low, p - e), min(high, p + e)
+def make_booth() -> Booth:
+    return Booth(np.zeros(VOXELS + MARGIN, np.int32), make_block())
+
+
+MARGIN = 64
+"""Room behind the last row of a grid."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _boxes(points, ballots, frame, low, high, eps, out):
-    """Write the boxes of t in which points can save and that meet the box low to high; returns how many."""
-    r00, r01, r02, r10, r11, r12, r20, r21, r22 = frame.rotation
-    u00, u01, u02, u10, u11, u12, u20, u21, u22 = frame.axes
-    h0, h1, h2 = frame.half
-    count = 0
-    for i in range(points.norm.size):
-        x0, x1, x2 = points.x[0, i], points.x[1, i], points.x[2, i]
-        length = points.norm[i]
-        rest = frame.remainder * length
-        reach = points.xi[i] + eps
-        p0 = r00 * x0 + r01 * x1 + r02 * x2
-        p1 = r10 * x0 + r11 * x1 + r12 * x2
-        p2 = r20 * x0 + r21 * x1 + r22 * x2
-        # Coordinate 0 of u×p is u_1 p_2 − u_2 p_1, and so on in turn.
-        e = rest + h0 * abs(u01 * p2 - u02 * p1)
-        e += h1 * abs(u11 * p2 - u12 * p1)
-        e += h2 * abs(u21 * p2 - u22 * p1)
-        least, most = _interval(p0, e, length, frame)
-        y = points.y[0, i]
-        a0, b0 = y - most - reach, y - least + reach
-        if b0 < low[0] or a0 > high[0]:
-            continue
-        e = rest + h0 * abs(u02 * p0 - u00 * p2)
-        e += h1 * abs(u12 * p0 - u10 * p2)
-        e += h2 * abs(u22 * p0 - u20 * p2)
-        least, most = _interval(p1, e, length, frame)
-        y = points.y[1, i]
-        a1, b1 = y - most - reach, y - least + reach
-        if b1 < low[1] or a1 > high[1]:
-            continue
-        e = rest + h0 * abs(u00 * p1 - u01 * p0)
-        e += h1 * abs(u10 * p1 - u11 * p0)
-        e += h2 * abs(u20 * p1 - u21 * p0)
-        least, most = _interval(p2, e, length, frame)
-        y = points.y[2, i]
-        a2, b2 = y - most - reach, y - least + reach
-        if b2 < low[2] or a2 > high[2]:
-            continue
-        out.low[0, count], out.low[1, count], out.low[2, count] = a0, a1, a2
-        out.high[0, count], out.high[1, count], out.high[2, count] = b0, b1, b2
-        out.xi[count], out.ballots[count] = points.xi[i], ballots[i]
-        count += 1
-    return count
+def _ends(middle, reach, xi, count, axis, first, behind):
+    """The voxels that the boxes middle ± (reach + part·ξ) meet along one axis: none when first = behind.
+
+    `axis` is (voxels a unit of length, number of voxels, part).
+    """
+    inverse, n, part = axis
+    shared = xi.size == 1
+    common = xi[0]
+    most = F(n)
+    f, part = F(inverse), F(part)
+    for i in range(count):
+        e = reach[i] + part * (common if shared else xi[i])
+        a, b = (middle[i] - e) * f, (middle[i] + e) * f + ONE
+        a = a if a > ZERO else ZERO
+        a = a if a < most else most
+        b = b if b > ZERO else ZERO
+        b = b if b < most else most
+        first[i] = np.int32(a)
+        behind[i] = np.int32(b)
+
+
+@njit(cache=True, nogil=True)
+def _part(ballots, quarters):
+    if quarters < 0:
+        return ballots - _part(ballots, -quarters)
+    return np.int32((ballots * quarters + 3) // 4)
+
+
+@njit(cache=True, nogil=True)
+def _deposit(ends, chosen, count, ballots, quarters, strides, voxels):
+    """Add the boxes to the grid of differences: so many quarters of the ballots, rounded up, or what is left of them when
+    that is negative."""
+    a0, a1, a2, b0, b1, b2 = ends[0], ends[1], ends[2], ends[3], ends[4], ends[5]
+    s0, s1 = np.int32(strides[0]), np.int32(strides[1])
+    found = 0
+    for i in range(count):
+        chosen[found] = i
+        found += (a0[i] < b0[i]) & (a1[i] < b1[i]) & (a2[i] < b2[i])
+    equal = ballots.size == 1
+    c = _part(ballots[0], quarters)
+    for j in range(found):
+        i = chosen[j]
+        if not equal:
+            c = _part(ballots[i], quarters)
+        p, q, k, l = a0[i] * s0 + a1[i] * s1, a0[i] * s0 + b1[i] * s1, a2[i], b2[i]
+        voxels[np.uint32(p + k)] += c
+        voxels[np.uint32(p + l)] -= c
+        voxels[np.uint32(q + k)] -= c
+        voxels[np.uint32(q + l)] += c
+        p, q = b0[i] * s0 + a1[i] * s1, b0[i] * s0 + b1[i] * s1
+        voxels[np.uint32(p + k)] -= c
+        voxels[np.uint32(p + l)] += c
+        voxels[np.uint32(q + k)] += c
+        voxels[np.uint32(q + l)] -= c
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def plain_votes(voters, span, frame, grid, ballot, quarters, booth):
+    """Every voter votes for all voxels that its box meets: with all it has, or with so many quarters of it, and with the
+    rest for those only where no coordinate of the residual need be more than ξ/2."""
+    block, voxels = booth.block, booth.grid
+    n0, n1, n2 = grid.shape
+    row = n2 + 1
+    voxels[: (n0 + 1) * (n1 + 1) * row] = 0
+    wide = max(frame.half[0], frame.half[1], frame.half[2]) * frame.axes[0] > CAPPED
+    shared, equal = voters.xi.size == 1, voters.ballots.size == 1
+    for begin in range(span[0], span[1], BLOCK):
+        end = min(span[1], begin + BLOCK)
+        if wide:
+            capped_places(voters, begin, end, frame, grid.low, ballot.margin, block)
+        else:
+            places(voters, begin, end, frame, grid.low, ballot.margin, block)
+        xi = voters.xi if shared else voters.xi[begin:end]
+        ballots = voters.ballots if equal else voters.ballots[begin:end]
+        for inner in range(1 if quarters == 4 else 2):
+            for c in range(3):
+                axis = (1.0 / grid.size[c], grid.shape[c], 0.5 if inner else 1.0)
+                _ends(block.middle[c], block.reach[c], xi, end - begin, axis, block.ends[c], block.ends[3 + c])
+            part = -quarters if inner else quarters
+            _deposit(block.ends, block.chosen, end - begin, ballots, part, ((n1 + 1) * row, row), voxels)
+    sum_up(voxels, grid.shape, row)
 
 
 @njit(cache=True, nogil=True)
@@ -129,48 +170,47 @@ def _volume(low, high):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def vote(points, votes, frame, low, high, threshold, eps, booth):
+def vote(voters, span, frame, low, high, threshold, ballot, booth):
     """Bound the saving of all poses with rotations of a cell and t from low to high, and shrink that box.
 
     Parameters
     ----------
-    points : Points
-    votes : Votes
+    voters : Voters
+    span : (start, stop)
+        Which of them; the others can save nothing here.
     frame : CellFrame
     low, high : triples
     threshold : float
         Savings up to this are of no interest: the box is cut to where it can be beaten.
-    eps : float
-        Bound of the length of the rounding error of a residual.
+    ballot : Ballot
     booth : Booth
 
     Returns
     -------
     Tally
     """
-    h = max(frame.half[0], frame.half[1], frame.half[2]) * frame.axes[0]
-    side = COARSE * (votes.xi + TYPICAL * h * votes.radius)
-    count = _boxes(points, votes.ballots, frame, low, high, eps, booth)
-    most_votes = int(np.floor(threshold / votes.unit))
+    turn = TYPICAL * max(frame.half[0], frame.half[1], frame.half[2]) * frame.axes[0] * ballot.radius
+    graded = turn <= GRADED * ballot.xi
+    side = (FINE if graded else COARSE) * (ballot.xi + turn)
+    room = min(VOXELS, max(FEWEST, PER_PAIR * (span[1] - span[0])))
+    most_votes = int(np.floor(min(threshold / ballot.unit, 2.0**30)))
     bound, cut = np.inf, 0.0
-    for _ in range(ROUNDS):
+    outer = 2 if ballot.loss == TEAR else 3 if ballot.loss == TLS else 4
+    for number in range(ROUNDS):
         before = _volume(low, high)
-        grid = make_grid(low, high, side)
-        side *= 0.5
-        n0, n1, n2 = grid.shape
-        booth.grid[: (n0 + 1) * (n1 + 1) * (n2 + 1)] = 0
-        deposit(booth, count, grid, 0.0)
-        deposit(booth, count, grid, 0.5)
-        sum_up(booth.grid, grid.shape)
-        hull = survivors(booth.grid, grid.shape, most_votes)
-        cut = max(cut, min(bound, hull.below * votes.unit))
+        if graded:
+            grid, row = graded_votes(voters, span, frame, (low, high), side, ballot, booth)
+        else:
+            grid = make_grid(low, high, side, room)
+            row = grid.shape[2] + 1
+            plain_votes(voters, span, frame, grid, ballot, outer if number else 4, booth)
+        hull = survivors(booth.grid, grid.shape, row, most_votes)
+        cut = max(cut, min(bound, hull.below * ballot.unit))
         if hull.most == 0:
             return Tally(0.0, cut, low, high)
-        bound = min(bound, hull.most * votes.unit)
-        a0, b0 = left_of(low[0], high[0], grid.size[0], hull.first[0], hull.last[0])
-        a1, b1 = left_of(low[1], high[1], grid.size[1], hull.first[1], hull.last[1])
-        a2, b2 = left_of(low[2], high[2], grid.size[2], hull.first[2], hull.last[2])
-        low, high = (a0, a1, a2), (b0, b1, b2)
-        if _volume(low, high) > SHRUNK * before and PROMISING * hull.most * votes.unit > threshold:
+        bound = min(bound, hull.most * ballot.unit)
+        low, high = left_of(grid, high, hull)
+        side *= 0.5
+        if _volume(low, high) > SHRUNK * before and PROMISING * bound > threshold:
             break
     return Tally(bound, cut, low, high)

@@ -1,7 +1,7 @@
-"""Boxes added up on a grid of voxels: eight deposits of differences a box, then running sums (mathematics.md, 7).
+"""A box of translations cut into voxels, and what lies in them (mathematics.md, section 7).
 
-A voxel counts every box that meets it. Coordinates are rounded: a box counts for sure in all voxels that the box made
-smaller by a few units of 2⁻⁵³ of its coordinates meets, which is why those who deposit make theirs larger.
+Boxes are added up by differences: eight deposits a box, then running sums along the three axes. Everything is in
+integers, so that nothing is lost to rounding and the order of the deposits does not matter.
 """
 
 from __future__ import annotations
@@ -10,9 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from tear3d.problem.arrays import FloatArray
 from tear3d.prove.domains.rotations import Triple
 
 MAX_SIDE = 96
@@ -24,16 +22,6 @@ EDGE = 2.0**-50
 """Rounding of the edge of a voxel, at most 4 units of 2⁻⁵³ of |low| + |high|; twice that (section 7.4)."""
 TINY = 1e-300
 """Keeps divisions by the sides of an empty box finite."""
-
-
-class Booth(NamedTuple):
-    """Work space: boxes of t with the ξ and the ballots of their pairs, and the voxels."""
-
-    low: FloatArray
-    high: FloatArray
-    xi: FloatArray
-    ballots: FloatArray
-    grid: NDArray[np.int32]
 
 
 class Grid(NamedTuple):
@@ -55,101 +43,91 @@ class Hull(NamedTuple):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def deposit(boxes, count, grid, inset):
-    """Add the boxes, made smaller by inset·ξ on all sides, to the grid of differences."""
-    voxels = boxes.grid
-    low0, low1, low2 = grid.low
-    n0, n1, n2 = grid.shape
-    s1 = n2 + 1
-    s0 = s1 * (n1 + 1)
-    f0, f1, f2 = 1.0 / grid.size[0], 1.0 / grid.size[1], 1.0 / grid.size[2]
-    for i in range(count):
-        cut = inset * boxes.xi[i]
-        u0, v0 = (boxes.low[0, i] + cut - low0) * f0, (boxes.high[0, i] - cut - low0) * f0
-        u1, v1 = (boxes.low[1, i] + cut - low1) * f1, (boxes.high[1, i] - cut - low1) * f1
-        u2, v2 = (boxes.low[2, i] + cut - low2) * f2, (boxes.high[2, i] - cut - low2) * f2
-        if v0 < 0.0 or v1 < 0.0 or v2 < 0.0 or u0 > n0 or u1 > n1 or u2 > n2:
-            continue
-        a0, a1, a2 = min(int(max(u0, 0.0)), n0 - 1), min(int(max(u1, 0.0)), n1 - 1), min(int(max(u2, 0.0)), n2 - 1)
-        b0, b1, b2 = int(min(v0 + 1.0, n0)), int(min(v1 + 1.0, n1)), int(min(v2 + 1.0, n2))
-        c = np.int32(boxes.ballots[i])
-        a = a0 * s0 + a1 * s1
-        b = a0 * s0 + b1 * s1
-        voxels[a + a2] += c
-        voxels[a + b2] -= c
-        voxels[b + a2] -= c
-        voxels[b + b2] += c
-        a = b0 * s0 + a1 * s1
-        b = b0 * s0 + b1 * s1
-        voxels[a + a2] -= c
-        voxels[a + b2] += c
-        voxels[b + a2] += c
-        voxels[b + b2] -= c
-
-
-@njit(cache=True, nogil=True)
-def sum_up(voxels, shape):
-    """Running sums along the three axes, in place."""
-    n1, n2 = shape[1] + 1, shape[2] + 1
-    plane = n1 * n2
-    for i in range(shape[0]):
-        base = i * plane
-        if i:
-            for m in range(base, base + plane):
-                voxels[m] += voxels[m - plane]
-    for i in range(shape[0]):
-        for j in range(1, shape[1]):
-            row = i * plane + j * n2
-            for m in range(row, row + n2):
-                voxels[m] += voxels[m - n2]
-    for i in range(shape[0]):
-        for j in range(shape[1]):
-            row = i * plane + j * n2
-            value = voxels[row]
-            for m in range(row + 1, row + shape[2]):
-                value += voxels[m]
-                voxels[m] = value
-
-
-@njit(cache=True, nogil=True)
-def survivors(voxels, shape, threshold):
-    """Where the voxels are that beat `threshold`."""
-    n1, n2 = shape[1] + 1, shape[2] + 1
-    a0, a1, a2 = shape
-    b0, b1, b2 = -1, -1, -1
-    most, below = 0, 0
-    for i in range(shape[0]):
-        for j in range(shape[1]):
-            row = (i * n1 + j) * n2
-            for k in range(shape[2]):
-                value = voxels[row + k]
-                if value > threshold:
-                    most = max(most, value)
-                    a0, b0 = min(a0, i), max(b0, i)
-                    a1, b1 = min(a1, j), max(b1, j)
-                    a2, b2 = min(a2, k), max(b2, k)
-                else:
-                    below = max(below, value)
-    return Hull(most, below, (a0, a1, a2), (b0, b1, b2))
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def make_grid(low, high, side):
-    """Voxels of at least `side`, but not too many in all."""
+def make_grid(low, high, side, voxels):
+    """Voxels of at least `side`, but not more than `voxels` in all, margins included."""
     d0, d1, d2 = high[0] - low[0], high[1] - low[1], high[2] - low[2]
+    side = max(side, TINY)
     while True:
         n0, n1, n2 = (
-            min(MAX_SIDE, int(d0 / side) + 1),
-            min(MAX_SIDE, int(d1 / side) + 1),
-            min(MAX_SIDE, int(d2 / side) + 1),
+            int(min(MAX_SIDE, d0 / side + 1.0)),
+            int(min(MAX_SIDE, d1 / side + 1.0)),
+            int(min(MAX_SIDE, d2 / side + 1.0)),
         )
-        if (n0 + 1) * (n1 + 1) * (n2 + 1) <= VOXELS:
+        if (n0 + 1) * (n1 + 1) * (n2 + 1) <= voxels or n0 * n1 * n2 == 1:
             return Grid(low, (d0 / n0 + TINY, d1 / n1 + TINY, d2 / n2 + TINY), (n0, n1, n2))
         side *= COARSER
 
 
 @njit(cache=True, nogil=True)
-def left_of(low, high, size, first, last):
-    """What is left of a side of the box when only voxels from first to last are."""
+def _add(values, others):
+    for i in range(values.size):
+        values[i] += others[i]
+
+
+@njit(cache=True, nogil=True)
+def sum_up(voxels, shape, row):
+    """Running sums along the three axes, in place; rows are `row` apart."""
+    plane = (shape[1] + 1) * row
+    for i in range(shape[0]):
+        if i:
+            _add(voxels[i * plane : (i + 1) * plane], voxels[(i - 1) * plane : i * plane])
+    for i in range(shape[0]):
+        value = np.int32(0)
+        for j in range(shape[1]):
+            at = i * plane + j * row
+            if j:
+                _add(voxels[at : at + row], voxels[at - row : at])
+    for i in range(shape[0]):
+        for j in range(shape[1]):
+            line = voxels[i * plane + j * row : i * plane + j * row + shape[2]]
+            value = np.int32(0)
+            for k in range(line.size):
+                value += line[k]
+                line[k] = value
+
+
+@njit(cache=True, nogil=True)
+def _top(line):
+    top = np.int32(0)
+    for k in range(line.size):
+        top = line[k] if line[k] > top else top
+    return top
+
+
+@njit(cache=True, nogil=True)
+def survivors(voxels, shape, row, threshold):
+    """Where the voxels are that beat `threshold`."""
+    a0, a1, a2 = shape
+    b0, b1, b2 = -1, -1, -1
+    most, below = np.int32(0), np.int32(0)
+    for i in range(shape[0]):
+        for j in range(shape[1]):
+            at = (i * (shape[1] + 1) + j) * row
+            line = voxels[at : at + shape[2]]
+            top = _top(line)
+            if top <= threshold:
+                below = top if top > below else below
+                continue
+            most = top if top > most else most
+            a0, b0, a1, b1 = min(a0, i), max(b0, i), min(a1, j), max(b1, j)
+            for k in range(line.size):
+                if line[k] > threshold:
+                    a2, b2 = min(a2, k), max(b2, k)
+                elif line[k] > below:
+                    below = line[k]
+    return Hull(most, below, (a0, a1, a2), (b0, b1, b2))
+
+
+@njit(cache=True, nogil=True)
+def _left(low, high, size, first, last):
     slack = EDGE * (abs(low) + abs(high))
     return max(low, low + first * size - slack), min(high, low + (last + 1) * size + slack)
+
+
+@njit(cache=True, nogil=True)
+def left_of(grid, high, hull):
+    """What is left of the box when only the voxels of a hull are."""
+    a0, b0 = _left(grid.low[0], high[0], grid.size[0], hull.first[0], hull.last[0])
+    a1, b1 = _left(grid.low[1], high[1], grid.size[1], hull.first[1], hull.last[1])
+    a2, b2 = _left(grid.low[2], high[2], grid.size[2], hull.first[2], hull.last[2])
+    return (a0, a1, a2), (b0, b1, b2)

@@ -52,6 +52,9 @@ class CellFrame(NamedTuple):
     """Of the largest angle to the centre; the sine is 1 for obtuse angles."""
     inward: float
     """1 − μ."""
+    stretch: float
+    bend: float
+    """R x = p + f·Σ_j d_j u_j×p + ρ' with 0 < f ≤ stretch and |ρ'| ≤ bend·|x|: coordinate by coordinate this is sharper."""
 
 
 @njit(cache=True, nogil=True)
@@ -70,9 +73,11 @@ def cell_frame(face, low, high):
         mu = v * v / (1.0 + v * v)
         uneven = max(1.0 / (1.0 - tilt) - 1.0, 1.0 - 1.0 / ((1.0 + v * v) * (1.0 + tilt)))
         remainder = (2.0 * length * uneven + mu) * UP + REMAINDER_UP
+        stretch, bend = 1.0 / (1.0 - tilt) * UP, mu * UP + REMAINDER_UP
         angle = min(np.pi, 2.0 * np.arctan(v) * UP + REMAINDER_UP)
     else:
         mu, remainder, angle = 0.0, ANYTHING, np.pi
+        stretch, bend = 1.0, ANYTHING
     sine = np.sin(angle) if angle < 0.5 * np.pi else 1.0
     inward = 1.0 - mu
     # Half a turn about axis k changes the signs of the columns other than k.
@@ -94,7 +99,7 @@ def cell_frame(face, low, high):
     # Columns of 2M: 2 (e_j − e_j×c) / (1 + |c|²).
     k = scale * (2.0 / inward)
     axes = (k, k * c, -k * b, -k * c, k, k * a, k * b, -k * a, k)
-    return CellFrame(rotation, axes, (h0, h1, h2), remainder, np.cos(angle), sine, inward)
+    return CellFrame(rotation, axes, (h0, h1, h2), remainder, np.cos(angle), sine, inward, stretch, bend)
 
 
 def rotation_at(face: int, g: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Nodes of the search for the whole pose: boxes of poses, where they start, how they are split by votes, when not."""
+"""Nodes of the search for the whole pose: boxes of poses, where they start, how they are split."""
 
 from __future__ import annotations
 
@@ -6,34 +6,39 @@ from itertools import product
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
-from tear3d.prove.bounds.votes import vote
-from tear3d.prove.domains.rotations import FACES, cell_frame
+from tear3d.prove.domains.rotations import FACES
 from tear3d.prove.driver import BOUND, CELL, OPEN
 
 FACE = CELL
 LOW = CELL + 1
 HIGH = LOW + 6
-NODE = HIGH + 6
-"""Columns of a node: bound, phase, face, then the least and the largest g (3) and t (3)."""
-VOTES, BOXES = 0, 1
-"""Phases: nodes to be bounded by votes, and boxes to be searched by slopes."""
+LIST = HIGH + 6
+NODE = LIST + 1
+"""Columns of a node: bound, phase, face, then the least and the largest g (3) and t (3), and the number of the list of
+the pairs that matter in it (0: all)."""
+VOTES, BOXES, NEAR = 0, 1, 2
+"""Phases: cells to be bounded by votes, boxes to be searched by slopes, and boxes whose poses are all near the
+incumbent."""
 
-SMALL_TURN = 0.7
+SMALL_TURN = 0.35
 """Votes say little more when the rotations of a node move a typical point by less than this many noise bounds, ..."""
 SMALL_BOX = 2.0
 """... or when its box of t is no wider than this many times what a point can move (free choices, part of no bound)."""
-EVEN = 0.5
-"""Sides of a cell are halved together when the effect of each is at least this share of the largest (free choice)."""
+REACH = 0.45
+"""What a side of a cell moves a coordinate of a typical point by, as a share of what it moves the point by, ..."""
+ENOUGH = 0.9
+"""... and the share of the threshold to which the next split should bring the bound (free choices)."""
+STRAIGHT = 1.0 + 1e-9
+"""Covers the rounding of what a box moves points by."""
 
 
 def roots(low: FloatArray, high: FloatArray, bound: float) -> FloatArray:
     """All rotations in 4·3³ cells, with translations from low to high; the incumbent is in the middle of one."""
     sides = [(-1.0, -1.0 / 3.0), (-1.0 / 3.0, 1.0 / 3.0), (1.0 / 3.0, 1.0)]
     cells = [np.array(cell).T for cell in product(sides, repeat=3)]
-    return np.array([[bound, VOTES, face, *g[0], *low, *g[1], *high] for face in range(FACES) for g in cells])
+    return np.array([[bound, VOTES, face, *g[0], *low, *g[1], *high, 0] for face in range(FACES) for g in cells])
 
 
 def no_nodes() -> FloatArray:
@@ -41,69 +46,92 @@ def no_nodes() -> FloatArray:
 
 
 @njit(cache=True, nogil=True)
-def bound_by_votes(points, votes, nodes, threshold, eps, booth):
-    """Bound nodes and shrink their boxes of t, in place; returns the largest bound of what was cut off or pruned."""
-    closed = 0.0
-    for m in range(nodes.shape[0]):
-        node = nodes[m]
-        frame = cell_frame(
-            int(node[FACE]), (node[LOW], node[LOW + 1], node[LOW + 2]), (node[HIGH], node[HIGH + 1], node[HIGH + 2])
-        )
-        low = (node[LOW + 3], node[LOW + 4], node[LOW + 5])
-        high = (node[HIGH + 3], node[HIGH + 4], node[HIGH + 5])
-        tally = vote(points, votes, frame, low, high, threshold, eps, booth)
-        closed = max(closed, min(node[BOUND], tally.cut))
-        node[BOUND] = min(node[BOUND], tally.bound)
-        if node[BOUND] <= threshold:
-            closed = max(closed, node[BOUND])
-        node[LOW + 3], node[LOW + 4], node[LOW + 5] = tally.low
-        node[HIGH + 3], node[HIGH + 4], node[HIGH + 5] = tally.high
-    return closed
-
-
-def turns(nodes: FloatArray, radius: float) -> FloatArray:
+def turns(node, radius):
     """How far half of each side of g moves a typical point."""
-    low, high = nodes[:, LOW : LOW + 3], nodes[:, HIGH : HIGH + 3]
-    half, centre = 0.5 * (high - low), 0.5 * (high + low)
-    square = np.sum(centre**2, axis=1, keepdims=True)
-    return np.asarray(2.0 * radius * half * np.sqrt(1.0 + square - centre**2) / (1.0 + square))
+    c0, c1, c2 = (
+        0.5 * (node[LOW] + node[HIGH]),
+        0.5 * (node[LOW + 1] + node[HIGH + 1]),
+        0.5 * (node[LOW + 2] + node[HIGH + 2]),
+    )
+    square = c0 * c0 + c1 * c1 + c2 * c2
+    f = radius / (1.0 + square)
+    return (
+        f * (node[HIGH] - node[LOW]) * np.sqrt(1.0 + square - c0 * c0),
+        f * (node[HIGH + 1] - node[LOW + 1]) * np.sqrt(1.0 + square - c1 * c1),
+        f * (node[HIGH + 2] - node[LOW + 2]) * np.sqrt(1.0 + square - c2 * c2),
+    )
 
 
-def ready(nodes: FloatArray, xi: float, radius: float) -> NDArray[np.bool_]:
-    """Which nodes are to be searched on by slopes."""
-    turn = turns(nodes, radius).max(axis=1, initial=0.0)
-    width = 0.5 * (nodes[:, HIGH + 3 : HIGH + 6] - nodes[:, LOW + 3 : LOW + 6]).max(axis=1, initial=0.0)
-    return np.asarray((turn <= SMALL_TURN * xi) | (width <= SMALL_BOX * (xi + turn)))
+@njit(cache=True, nogil=True)
+def ready(node, xi, radius):
+    """Whether a node is to be searched on by slopes."""
+    t0, t1, t2 = turns(node, radius)
+    turn = max(t0, t1, t2)
+    width = 0.5 * max(
+        node[HIGH + 3] - node[LOW + 3], node[HIGH + 4] - node[LOW + 4], node[HIGH + 5] - node[LOW + 5]
+    )
+    return turn <= SMALL_TURN * xi or width <= SMALL_BOX * (xi + turn)
 
 
-def split(nodes: FloatArray, radius: float) -> FloatArray:
-    """Halve the sides of g that matter most: two, four or eight children a node."""
-    effect = turns(nodes, radius)
-    halve = effect >= EVEN * effect.max(axis=1, keepdims=True, initial=0.0)
+@njit(cache=True, nogil=True)
+def sides_to_halve(node, xi, radius, threshold):
+    """Which sides of g to halve: the fewest that should bring the bound below the threshold, those that matter first."""
+    t0, t1, t2 = turns(node, radius)
+    halve0, halve1, halve2 = False, False, False
+    before = xi + REACH * (t0 + t1 + t2)
+    for _ in range(3):
+        u0, u1, u2 = 0.0 if halve0 else t0, 0.0 if halve1 else t1, 0.0 if halve2 else t2
+        if u0 >= u1 and u0 >= u2:
+            halve0 = True
+        elif u1 >= u2:
+            halve1 = True
+        else:
+            halve2 = True
+        after = xi + REACH * (
+            (0.5 * t0 if halve0 else t0) + (0.5 * t1 if halve1 else t1) + (0.5 * t2 if halve2 else t2)
+        )
+        if node[BOUND] * (after / before) ** 3 <= ENOUGH * threshold:
+            break
+    return halve0, halve1, halve2
+
+
+@njit(cache=True, nogil=True)
+def is_near(node, farthest, zone):
+    """Whether every pose of a box moves every point by at most `zone` from where the identity leaves it."""
+    if node[FACE] != 0.0:
+        return False
+    turn, shift = 0.0, 0.0
     for j in range(3):
-        wide = nodes[halve[:, j]].copy()
-        middle = 0.5 * (wide[:, LOW + j] + wide[:, HIGH + j])
-        lower = nodes.copy()
-        lower[halve[:, j], HIGH + j] = middle
-        wide[:, LOW + j] = middle
-        nodes = np.concatenate([lower, wide])
-        halve = np.concatenate([halve, halve[halve[:, j]]])
-    return nodes
+        g = max(abs(node[LOW + j]), abs(node[HIGH + j]))
+        t = max(abs(node[LOW + 3 + j]), abs(node[HIGH + 3 + j]))
+        turn += g * g
+        shift += t * t
+    return (2.0 * np.sqrt(turn) * farthest + np.sqrt(shift)) * STRAIGHT <= zone
 
 
-def describe(nodes: FloatArray, axis: FloatArray, fate: FloatArray | float = OPEN) -> FloatArray:
-    """For the record: where an axis of the source points after the centre of each, angular radius, depth, fate.
-
-    `axis` is where the incumbent turns it. Part of no bound.
-    """
+def describe(nodes: FloatArray, fate: FloatArray | float = OPEN) -> FloatArray:
+    """For the record: rotation vector of the centre of each, angular radius, depth, fate. Part of no bound."""
     low, high = nodes[:, LOW : LOW + 3], nodes[:, HIGH : HIGH + 3]
     half, c = 0.5 * (high - low), 0.5 * (high + low)
     square = np.sum(c**2, axis=1)
-    number = nodes[:, FACE, None]
-    v = np.where((number == 0) | (number - 1 == np.arange(3)), 1.0, -1.0) * axis
-    turned = (1.0 - square)[:, None] * v + 2.0 * np.sum(c * v, axis=1)[:, None] * c + 2.0 * np.cross(c, v)
     length = np.sqrt(np.sum(half**2, axis=1) / (1.0 + square))
     angle = 2.0 * np.arctan(length / (1.0 - np.sum(half * np.abs(c), axis=1) / (1.0 + square)))
     depth = np.round(-np.log2(np.maximum(2.0**-60, np.min(high - low, axis=1, initial=2.0))))
-    size = np.linalg.norm(turned, axis=1, keepdims=True)
-    return np.column_stack([turned / size, angle, depth, np.broadcast_to(fate, len(nodes))])
+    return np.column_stack([_rotation_vectors(nodes[:, FACE], c), angle, depth, np.broadcast_to(fate, len(nodes))])
+
+
+def _rotation_vectors(face: FloatArray, c: FloatArray) -> FloatArray:
+    """Axis times angle of the rotations at chart points."""
+    q = np.column_stack([np.ones(len(c)), c])
+    for k in (1, 2, 3):  # (1, c) times half a turn about axis k
+        on = face == k
+        v = q[on, 1:]
+        unit = np.eye(3)[k - 1]
+        q[on] = np.column_stack([-v[:, k - 1], unit + np.cross(v, unit)])
+    q /= np.linalg.norm(q, axis=1, keepdims=True)
+    q[q[:, 0] < 0.0] *= -1.0
+    size = np.linalg.norm(q[:, 1:], axis=1, keepdims=True)
+    angle = 2.0 * np.arctan2(size, q[:, :1])
+    return np.asarray(q[:, 1:] / np.maximum(size, 1e-300) * angle)
+
+

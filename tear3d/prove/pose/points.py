@@ -5,89 +5,146 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
+from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
+from tear3d.problem.losses import Loss
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
-from tear3d.prove.bounds.votes import Points, Votes
+from tear3d.prove.bounds.slopes import Points
+from tear3d.prove.bounds.voters import Voters
+from tear3d.prove.bounds.votes import Ballot
 from tear3d.prove.domains.rotations import rotation_at
 
-LEVELS = 256
-"""Unequal savings are rounded up to this many steps for the votes (free choice), or fewer: ..."""
-MOST_VOTES = 2**29
-"""... twice this sum of all ballots fits into the int32 of a voxel."""
-UNIT = 2.0**-53
-"""Relative error of one rounding."""
+LEVELS = 1024
+"""Savings are rounded up to this many steps for the votes (free choice), or fewer: ..."""
+MOST_VOTES = 2**30
+"""... the sum of all ballots fits into the int32 of a voxel."""
+UNIT, SINGLE = 2.0**-53, 2.0**-24
+"""Relative error of one rounding, in float64 and in float32."""
 TURNED, PLACED, GIVEN, DEFECT = 256.0, 32.0, 4.0, 16.0
 """Roundings of a residual in units of |x|, of |y − t|, of the coordinates as given and of the Gram matrix of the
 incumbent's rotation: mathematics.md, section 8.4, counts 124, 14, 3.5 and 9."""
 UNIT_UP = 1.0 + 1e-12
 """Covers the four roundings of a ballot (section 7.3)."""
+SINGLE_UP = np.float32(1.0 + 2.0**-22)
+"""Covers the rounding of ξ to float32."""
+TIPS = 16
+"""Points at the ends of the cloud, by which a pose is seen to lie elsewhere (free choice)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Packed:
     """Pairs as R0 (x − m), y − s for an incumbent (R0, t0), the mean m of x and s = t0 + R0 m."""
 
-    points: Points
-    votes: Votes
+    pairs: Pairs
+    voters: Voters
+    ballot: Ballot
     eps: float
     """Bound of the length of the rounding error of a residual, per point; everything from the pairs given on."""
     low: FloatArray
     high: FloatArray
     """A box of t outside which nothing is saved."""
     ceiling: float
-    """At least Σ w ξ."""
+    """At least Σ w·cap."""
+    farthest: float
+    """At least the largest |x − m|."""
+    tips: FloatArray
+    """Some points at the ends of the cloud."""
     rotation: FloatArray
     shift: FloatArray
     mean: FloatArray
 
     @property
     def size(self) -> int:
-        return int(self.points.norm.size)
+        return len(self.pairs)
 
     def pose(self, face: int, g: FloatArray, t: FloatArray) -> Pose:
         """The pose for the pairs as given, from a chart point and a translation for the packed ones."""
         rotation = rotation_at(face, g) @ self.rotation
         return Pose(rotation, t + self.shift - rotation @ self.mean)
 
+    def gather(self, index: NDArray[np.int32], points: Points) -> None:
+        """Write some pairs, in float64, into the front of `points`."""
+        p = self.pairs
+        _gather(p.x, p.y, p.xi, p.w, index, self.rotation, self.mean, self.shift, points)
 
-def pack(pairs: Pairs, pose: Pose) -> Packed:
+
+@njit(cache=True, nogil=True)
+def _gather(x, y, xi, w, index, rotation, mean, shift, points):
+    shared, equal = xi.size == 1, w.size == 1
+    for k in range(index.size):
+        i = index[k]
+        a, b, c = x[i, 0] - mean[0], x[i, 1] - mean[1], x[i, 2] - mean[2]
+        square = 0.0
+        for row in range(3):
+            turned = rotation[row, 0] * a + rotation[row, 1] * b + rotation[row, 2] * c
+            points.x[row, k] = turned
+            points.y[row, k] = y[i, row] - shift[row]
+            square += turned * turned
+        points.norm[k] = np.sqrt(square)
+        points.xi[k] = xi[0] if shared else xi[i]
+        points.w[k] = w[0] if equal else w[i]
+
+
+def pack(pairs: Pairs, loss: Loss, pose: Pose) -> Packed:
     """Pack pairs around a pose with a nearly orthonormal rotation: at least one pair, all with w ξ > 0."""
-    xi, w = (np.broadcast_to(values, len(pairs)) for values in (pairs.xi, pairs.w))
-    x, y = pairs.x, pairs.y
-    mean = x.mean(axis=0)
+    n = len(pairs)
+    mean = pairs.x.mean(axis=0)
     shift = pose.translation + pose.rotation @ mean
-    turned = np.ascontiguousarray(pose.rotation @ (x - mean).T)
-    norm = np.sqrt(np.sum(turned**2, axis=0))
-    points = Points(turned, np.ascontiguousarray((y - shift).T), norm, np.array(xi), np.array(w))
-    eps = _rounding(points, pose.rotation, max(float(np.abs(x).max()), float(np.abs(y).max())))
-    reach = points.norm + points.xi + 2.0 * eps
+    rows = np.empty((6, n), np.float32)
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    given = largest_x = largest_y = squares = 0.0
+    tips: list[FloatArray] = []
+    for block in pairs.blocks(1 << 17):
+        turned = pose.rotation @ (block.x - mean).T
+        placed = (block.y - shift).T
+        rows[:3, block.rows], rows[3:, block.rows] = turned, placed
+        square = np.sum(turned**2, axis=0)
+        reach = np.sqrt(square) + block.xi
+        low, high = np.minimum(low, (placed - reach).min(axis=1)), np.maximum(high, (placed + reach).max(axis=1))
+        largest_x, largest_y = max(largest_x, float(square.max())), max(largest_y, float(np.abs(placed).max()))
+        given = max(given, float(np.abs(block.x).max()), float(np.abs(block.y).max()))
+        squares += float(square.sum())
+        tips.append(_ends(turned))
+    largest_x = np.sqrt(largest_x) * (1.0 + 1e-12)
+    largest_xi = float(pairs.xi.max())
+    away = 2.0 * (largest_x + 2.0 * largest_y + largest_xi)  # at least |y − t|₂ of any point and any t of the search
+    defect = float(np.linalg.norm(pose.rotation.T @ pose.rotation - np.eye(3))) + DEFECT * UNIT
+    eps = UNIT * (TURNED * largest_x + PLACED * away + GIVEN * given) + defect * largest_x
+    margin = eps + SINGLE * (TURNED * largest_x + PLACED * away)
+    most = pairs.w * loss.caps(pairs.xi)
+    ballots, unit = _ballots(most, n)
     return Packed(
-        points=points,
-        votes=_votes(points),
+        pairs=pairs,
+        voters=Voters(rows, pairs.xi.astype(np.float32) * SINGLE_UP, ballots, np.empty(0, np.int32)),
+        ballot=Ballot(unit, margin, float(np.median(pairs.xi)), float(np.sqrt(squares / n)), loss.code),
         eps=eps,
-        low=(points.y - reach).min(axis=1),
-        high=(points.y + reach).max(axis=1),
-        ceiling=float(np.sum(points.xi * points.w)) * (1.0 + 2.0 * UNIT * (len(x) + 2)),
+        low=low - 2.0 * margin,
+        high=high + 2.0 * margin,
+        ceiling=float(np.sum(most)) * (n if most.size == 1 else 1) * (1.0 + 2.0 * UNIT * (n + 2)),
+        farthest=largest_x + eps,
+        tips=_ends(np.concatenate(tips).T),
         rotation=pose.rotation,
         shift=shift,
         mean=mean,
     )
 
 
-def _rounding(points: Points, rotation: FloatArray, given: float) -> float:
-    """Bound of the length of the rounding error of a residual (mathematics.md, section 8.4)."""
-    largest_x, largest_y, largest_xi = float(points.norm.max()), float(np.abs(points.y).max()), float(points.xi.max())
-    away = 2.0 * (largest_x + 2.0 * largest_y + largest_xi)  # at least |y − t|₂ of any point and any t of the search
-    defect = float(np.linalg.norm(rotation.T @ rotation - np.eye(3))) + DEFECT * UNIT
-    return UNIT * (TURNED * largest_x + PLACED * away + GIVEN * given) + defect * largest_x
+def _ends(turned: FloatArray) -> FloatArray:
+    """Points at the ends of a cloud (3×N), as rows: the farthest along some directions."""
+    directions = np.random.default_rng(0).normal(size=(TIPS, 3))
+    return np.asarray(turned.T[np.argmax(directions @ turned, axis=1)])
 
 
-def _votes(points: Points) -> Votes:
-    half = 0.5 * points.xi * points.w
-    largest = float(half.max())
-    levels = 1 if half.min() == largest else max(1, min(LEVELS, MOST_VOTES // half.size))
-    ballots = np.maximum(1, np.ceil(half / largest * levels)).astype(np.int32)
-    radius = float(np.sqrt(np.mean(points.norm**2)))
-    return Votes(ballots, largest / levels * UNIT_UP, float(np.median(points.xi)), radius)
+def _ballots(most: FloatArray, n: int) -> tuple[NDArray[np.int32], float]:
+    """⌈cap / unit⌉ of every pair, and the unit."""
+    largest = float(most.max())
+    levels = max(1, min(LEVELS, MOST_VOTES // n))
+    ballots = np.maximum(1, np.ceil(most / largest * levels)).astype(np.int32)
+    if ballots.min() == ballots.max():
+        ballots = ballots[:1]
+    return ballots, largest / levels * UNIT_UP
+
+

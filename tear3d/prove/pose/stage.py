@@ -1,7 +1,7 @@
 """The whole six-dimensional problem as one search: all rotations and all translations.
 
-First cells of rotations with all translations, bounded by votes; then what is left of them, boxes of poses, by slopes,
-depth first. See `tear3d.prove.driver` for how they take turns.
+Cells of rotations with all translations are bounded by votes, depth first below each; what is left of them are boxes of
+poses, searched by slopes. Largest bounds first; see `tear3d.prove.driver` for how they take turns.
 """
 
 from __future__ import annotations
@@ -11,92 +11,90 @@ import numpy as np
 from tear3d.find.ascent import climb
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.limits import Limits
-from tear3d.problem.losses import TEAR, Loss
+from tear3d.problem.losses import Loss
 from tear3d.problem.objective import full_saving
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
-from tear3d.prove.driver import BOUND, PHASE, Batch, Outcome, Task
-from tear3d.prove.pose.nodes import BOXES, VOTES, bound_by_votes, describe, no_nodes, ready, roots, split
+from tear3d.prove.driver import PHASE, Batch, Outcome, Stage, Task
+from tear3d.prove.pose.boxes import Setting, State, search_boxes, thresholds
+from tear3d.prove.pose.cells import CellState, search_cells
+from tear3d.prove.pose.lists import Lists
+from tear3d.prove.pose.nodes import BOXES, LIST, NEAR, VOTES, describe, no_nodes, roots
 from tear3d.prove.pose.points import Packed, pack
-from tear3d.prove.pose.subtree import Scratch, Setting, State, make_scratch, search_boxes
+from tear3d.prove.pose.workspace import Workspace
 
-CHUNK_VISITS = 4_000_000
-LARGEST_CHUNK = 512
-PIECES = 8
-"""Nodes bounded by votes together: about so many visits of pairs, at most so many nodes, in so many pieces."""
-BATCH = 64
+CELLS_TOGETHER, BOXES_TOGETHER = 16, 64
+"""Nodes searched together, each in a piece of its own."""
+RUN = 4_000_000
+FEWEST = 24
+"""A search below a cell ends after so many visits of voters, but not before so many cells, ..."""
 TURN = 4_000
-"""Boxes searched together, and after how many visits a subtree is broken up, so that no thread is left alone with a
-large one. All free choices, part of no bound, as are ..."""
-VOTE_SLICE = 100_000
-GRID_COST = 4_000
-"""... how many visits of pairs there are between two looks at the clock: 0.1 to 0.8 µs each in votes, whose grids cost
-as much as so many pairs, ..."""
-BOX_SLICE = 1_000_000
-"""... and 15 to 30 ns each in boxes."""
+"""... one below a box after so many boxes, so that no thread is left alone with a large one. All free choices, part of
+no bound, as are ..."""
+CELL_SLICE, BOX_SLICE = 2_000_000, 2_000_000
+"""... how many visits there are between two looks at the clock, some 10 ns each."""
 PRUNE = 0.999
 """Share of the allowed gap used for pruning; the rest covers the rounding of comparisons and of savings, which is below
 10⁻³ of the gap for gaps above N·10⁻¹²."""
-STARTS = 32
-SAMPLE = 200_000
-"""Pairs whose exact fit is tried as a translation of the incumbent, on at most so many pairs (free choices)."""
+ELSEWHERE = 3.0
+"""A pose is elsewhere when it moves some point by more than this many noise bounds from where the pose found puts it, ..."""
+NEAR_ZONE = 2.9
+"""... and surely not while it moves none by this many from the start of the search (which may be improved by the rest)."""
+SHARES = (0.5, 500, 15_000_000), (0.8, 4_000, 100_000_000)
+"""Elsewhere, nodes are closed when their bound is at most this share of the saving, as long as so many visits of each pair
+and so many in all were not spent (later, when it is no more than near the incumbent), ..."""
+FAR_SLACK = 0.02
+"""... or when it is within so much of the best rival known."""
 
 
-class WholePose:
-    """Σ w·max(0, ξ − ‖y − R x − t‖₁) over all rotations and translations: a stage of the driver.
+class WholePose(Stage):
+    """Σ w·max(0, cap − loss) over all rotations and translations: a stage of the driver.
 
     Parameters
     ----------
     pairs : Pairs
     loss : Loss
-        "tear": slopes are known for no other.
     pose : Pose
         A very good one, for `pairs`. A poor one costs no correctness but all speed: cells are pruned against it, and it
         is improved only where the search gets down to single boxes.
     """
 
-    name = "full problem"
+    name = "pose"
     prune = PRUNE
+    best_first = True
+    elsewhere = frozenset({VOTES, BOXES})
 
     def __init__(self, pairs: Pairs, loss: Loss, pose: Pose) -> None:
-        if loss.code != TEAR:
-            raise ValueError(f"loss is {loss.name}: the whole pose can be searched for tear only")
         self.total = pairs.total(loss)
         usable = np.broadcast_to((pairs.xi > 0.0) & (pairs.w > 0.0), len(pairs))
         self.pairs = pairs if usable.all() else pairs.take(np.flatnonzero(usable))
         """Those that can save anything."""
         self.loss = loss
-        self._first = pose, self._start(pose)
-        self.packed: Packed | None = pack(self.pairs, self._first[1][1]) if len(self.pairs) else None
+        self.pose = pose.orthonormal()
+        self.packed: Packed | None = pack(self.pairs, loss, self.pose) if len(self.pairs) else None
+        self.lists = Lists()
 
-    def start(self, pose: Pose) -> tuple[float, Pose]:
-        """The pose with an orthonormal rotation, its translation one that fits some pair if that saves more."""
-        return self._first[1] if pose is self._first[0] else self._start(pose)
-
-    def _start(self, pose: Pose) -> tuple[float, Pose]:
-        pose = pose.orthonormal()
-        step = -(-len(self.pairs) // SAMPLE)
-        pairs = self.pairs if step <= 1 else self.pairs.take(np.arange(0, len(self.pairs), step))
-        some = np.linspace(0, len(pairs) - 1, min(len(pairs), STARTS)).astype(np.int64)
-        fits = [Pose(pose.rotation, t) for t in pairs.y[some] - pairs.x[some] @ pose.rotation.T]
-        best = max([pose, *fits], key=lambda fit: full_saving(pairs, fit, self.loss))
-        found = [(full_saving(self.pairs, choice, self.loss), choice) for choice in (pose, best)]
-        return max(found, key=lambda item: item[0])
+    def start(self) -> tuple[float, Pose]:
+        """The pose with an orthonormal rotation, and what it saves."""
+        return full_saving(self.pairs, self.pose, self.loss), self.pose
 
     def roots(self) -> FloatArray:
         p = self.packed
         return no_nodes() if p is None else roots(p.low, p.high, p.ceiling)
 
     def batch(self, phase: int, waiting: int, turn: int) -> Batch:
-        if phase == VOTES:
-            return Batch(min(LARGEST_CHUNK, max(PIECES, CHUNK_VISITS // self._packed.size)), PIECES)
-        return Batch(BATCH, BATCH)
+        count = CELLS_TOGETHER if phase == VOTES else BOXES_TOGETHER
+        return Batch(count, count)
 
-    def workspace(self) -> Scratch:
-        return make_scratch(0 if self.packed is None else self.packed.size)
+    def of_interest(self, phase: int, task: Task) -> float:
+        near, far = thresholds(task.saving, task.far, self._setting(task))
+        return float(near if phase == NEAR else far)
 
-    def search(self, nodes: FloatArray, task: Task, work: Scratch) -> Outcome:
-        return (self._vote if nodes[0, PHASE] == VOTES else self._descend)(nodes, task, work)
+    def workspace(self) -> Workspace:
+        return Workspace(self.packed)
+
+    def search(self, nodes: FloatArray, task: Task, work: Workspace) -> Outcome:
+        return _Run(self, task, work).below(nodes)
 
     def improve(self, saving: float, solution: Pose, limits: Limits) -> tuple[float, Pose]:
         """The pose climbed on all pairs; a climb never ends lower."""
@@ -104,44 +102,106 @@ class WholePose:
         return reached, pose
 
     def describe(self, nodes: FloatArray) -> FloatArray:
-        return describe(nodes, self._packed.rotation[:, 0])
+        return describe(nodes)
 
-    @property
-    def _packed(self) -> Packed:
-        assert self.packed is not None  # there are nodes
-        return self.packed
+    def _setting(self, task: Task) -> Setting:
+        p = self.packed
+        assert p is not None  # there are nodes
+        b = p.ballot
+        near, far = NEAR_ZONE * b.xi, ELSEWHERE * b.xi
+        share = next((share for share, each, most in SHARES if task.work < min(each * p.size, most)), 1.0 + task.slack)
+        return Setting(
+            b.xi, b.radius, p.eps, task.slack, share, FAR_SLACK, b.loss, p.farthest, near, far, p.tips
+        )
 
-    def _vote(self, nodes: FloatArray, task: Task, work: Scratch) -> Outcome:
-        """Bound cells of rotations by votes; what is left of them is split, or becomes boxes."""
-        p, nodes = self._packed, nodes.copy()
-        most = max(1, VOTE_SLICE // (p.size + GRID_COST))
-        seen, closed = 0, 0.0
-        while seen < min(len(nodes), task.cells) and not task.stop():
-            part = nodes[seen : min(seen + most, task.cells)]
-            closed = max(closed, bound_by_votes(p.points, p.votes, part, task.threshold, p.eps, work.booth))
-            seen += len(part)
-        bounded, rest = nodes[:seen], nodes[seen:]
-        pruned = bounded[:, BOUND] <= task.threshold
-        alive = bounded[~pruned]
-        small = ready(alive, p.votes.xi, p.votes.radius)
-        boxes = alive[small]
-        boxes[:, PHASE] = BOXES
-        left = np.concatenate([boxes, split(alive[~small], p.votes.radius), rest])
-        return Outcome(left, closed, seen, trace=describe(bounded, p.rotation[:, 0], pruned.astype(np.float64)))
 
-    def _descend(self, nodes: FloatArray, task: Task, work: Scratch) -> Outcome:
-        """Search boxes by slopes, depth first, for one turn."""
-        p = self._packed
-        setting = Setting(p.votes.xi, p.votes.radius, p.eps, task.slack)
-        work.nodes[: len(nodes)] = nodes[::-1]
-        work.segment[: len(nodes)] = 0
-        state = State(len(nodes), 0, task.saving, 0.0, False)
-        cells = min(TURN, task.cells)
-        while state.top > 0 and state.cells < cells and not task.stop():
-            state = search_boxes(p.points, setting, state, work, BOX_SLICE, cells)
-        left = work.nodes[: state.top].copy()
-        if not state.found:
-            return Outcome(left, state.closed, state.cells)
-        best = work.best
-        pose = p.pose(int(best[0]), best[1:4], best[4:7])
-        return Outcome(left, state.closed, state.cells, full_saving(self.pairs, pose, self.loss), pose)
+class _Run:
+    """The search below one node, in one thread."""
+
+    def __init__(self, stage: WholePose, task: Task, work: Workspace) -> None:
+        assert stage.packed is not None  # there are nodes
+        self.stage, self.task, self.work, self.packed = stage, task, work, stage.packed
+        self.setting = stage._setting(task)
+        self.saving, self.far = task.saving, task.far
+        self.closed = self.far_closed = 0.0
+        self.cells = self.work_done = 0
+        self.found: Pose | None = None
+        self.far_found: Pose | None = None
+        self.open: list[FloatArray] = []
+        self.trace: list[FloatArray] = []
+
+    def below(self, nodes: FloatArray) -> Outcome:
+        for node in nodes:
+            if node[PHASE] == VOTES:
+                self._vote(node)
+            else:
+                number = int(node[LIST])
+                self._descend(node, self.stage.lists.take(number, self.packed.size))
+                self.stage.lists.done(number)
+        stage = self.stage
+        best = None if self.found is None else full_saving(stage.pairs, self.found, stage.loss)
+        far = None if self.far_found is None else full_saving(stage.pairs, self.far_found, stage.loss)
+        return Outcome(
+            np.concatenate(self.open) if self.open else no_nodes(),
+            self.closed,
+            self.cells,
+            -np.inf if best is None else best,
+            self.found,
+            self.far_closed,
+            -np.inf if far is None else far,
+            self.far_found,
+            self.work_done,
+            np.concatenate(self.trace) if self.trace else np.empty((0, 6)),
+        )
+
+    def _vote(self, node: FloatArray) -> None:
+        """Bound cells by votes, depth first, and search what is small enough by slopes."""
+        p, work = self.packed, self.work
+        scratch = work.cells
+        scratch.nodes[0], scratch.segment[0] = node, 0
+        state = CellState(1, 0, 0, 0.0, 0, 0)
+        most = min(self.task.cells - self.cells, max(FEWEST, RUN // p.size))
+        ended = False
+        while state.top > 0 and state.cells < most and not ended:
+            if self.task.stop():
+                break
+            threshold = thresholds(self.saving, self.far, self.setting)[1]
+            state = search_cells(p.voters, p.ballot, threshold, state, scratch, CELL_SLICE, most)
+            ended = state.stop == 0 and state.cells < most and state.top > 0 and scratch.nodes.shape[0] < state.top + 8
+            if state.stop != 0:
+                index = None if state.stop < 0 else scratch.arena.index[state.start : state.stop].copy()
+                ready = scratch.nodes[state.top - 1].copy()
+                ready[PHASE] = BOXES
+                state = state._replace(top=state.top - 1, start=0, stop=0)
+                self._descend(ready, index)
+        self.cells += state.cells
+        self.work_done += state.visits
+        self.closed, self.far_closed = max(self.closed, state.closed), max(self.far_closed, state.closed)
+        if state.top:
+            self.open.append(scratch.nodes[: state.top].copy())
+
+    def _descend(self, node: FloatArray, index: np.ndarray | None) -> None:
+        """Search a box by slopes, depth first, for one turn; `index` are the pairs that matter in it."""
+        p = self.packed
+        if index is None:
+            index = np.arange(p.size, dtype=np.int32)
+        scratch = self.work.boxes(len(index))
+        p.gather(index, scratch.points)
+        scratch.nodes[0], scratch.segment[0] = node, 0
+        scratch.segments[0] = 0, len(index)
+        state = State(1, 0, self.saving, self.far, self.closed, self.far_closed, False, False)
+        most = min(TURN, self.task.cells - self.cells)
+        while state.top > 0 and state.cells < most and not self.task.stop():
+            state = search_boxes(self.setting, state, scratch, BOX_SLICE, most)
+        self.saving, self.far = state.saving, state.far
+        self.closed, self.far_closed = state.closed, state.far_closed
+        self.cells += state.cells
+        self.work_done += len(index)
+        if state.found:
+            self.found = p.pose(int(scratch.best[0, 0]), scratch.best[0, 1:4], scratch.best[0, 4:7])
+        if state.far_found:
+            self.far_found = p.pose(int(scratch.best[1, 0]), scratch.best[1, 1:4], scratch.best[1, 4:7])
+        if state.top:
+            left = scratch.nodes[: state.top].copy()
+            left[:, LIST] = self.stage.lists.keep(index, len(left))
+            self.open.append(left)

@@ -15,7 +15,7 @@ from tear3d.problem.limits import Limits
 from tear3d.prove.bounds.data import X1, X2, X3, XI, W, Y
 from tear3d.prove.domains.circle import orthogonal_basis
 from tear3d.prove.domains.sphere import Cell, top_cells
-from tear3d.prove.driver import OPEN, Batch, Outcome, Task
+from tear3d.prove.driver import OPEN, Batch, Outcome, Stage, Task
 from tear3d.prove.row.points import RowPoints, pack_points
 from tear3d.prove.row.problem import RowProblem
 from tear3d.prove.row.state import (
@@ -79,7 +79,7 @@ class _Workspace(NamedTuple):
     space: Space
 
 
-class SharpRow:
+class SharpRow(Stage):
     """Maximise Σ w·max(0, ξ − |y − r·x − t|) over all unit r (orthogonal to `problem.across`) and all t.
 
     Solutions are arrays (r, t) in the coordinates of the search. `incumbent` is a good (r, t) there, which says whether

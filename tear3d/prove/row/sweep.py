@@ -10,7 +10,7 @@ from tear3d.problem.arrays import FloatArray
 from tear3d.problem.limits import Limits
 from tear3d.problem.losses import TEAR, Loss, row_saving
 from tear3d.prove.bounds.sweep import best_shift, max_saving
-from tear3d.prove.driver import BOUND, CELL, NOTHING, OPEN, Batch, Outcome, Task
+from tear3d.prove.driver import BOUND, CELL, NOTHING, OPEN, Batch, Outcome, Stage, Task
 from tear3d.prove.row.cells import Domain
 from tear3d.prove.row.problem import RowProblem
 
@@ -23,7 +23,7 @@ POLISHES = 8
 _KEPT, _PRUNED = 0.0, 1.0
 
 
-class SweepRow:
+class SweepRow(Stage):
     """The stage: every point may choose the r of a cell that suits it, and one shift t must suit all."""
 
     prune = 1.0 - 1e-9  # of the allowed gap; the rest is for the rounding of the comparison

@@ -9,12 +9,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
-from tear3d.prove.bounds.slopes import Shifts, slope_bound
-from tear3d.prove.bounds.votes import Points
-from tear3d.prove.bounds.voxels import VOXELS, Booth
+from tear3d.problem.losses import point_saving
+from tear3d.prove.bounds.slopes import Points, Shifts, slope_bound
 from tear3d.prove.domains.rotations import UP, cell_frame
-from tear3d.prove.driver import BOUND
-from tear3d.prove.pose.nodes import FACE, HIGH, LOW, NODE
+from tear3d.prove.driver import BOUND, PHASE
+from tear3d.prove.pose.nodes import BOXES, FACE, HIGH, LOW, NEAR, NODE, is_near
 
 STACK = 512
 """Boxes of a stack, two of which are taken at a split: deeper than any search goes (a box is given up as it is
@@ -50,7 +49,17 @@ class Setting(NamedTuple):
     """Typical ξ and |x|: part of no bound."""
     eps: float
     slack: float
-    """Boxes whose bound is at most (1 + slack)·incumbent are pruned."""
+    """Boxes near the incumbent are pruned when their bound is at most (1 + slack)·incumbent, ..."""
+    share: float
+    far_slack: float
+    """... those elsewhere at the larger of share·incumbent and (1 + far_slack)·the best known pose elsewhere."""
+    loss: int
+    farthest: float
+    zone: float
+    """No point is farther out; what lies within `zone` of where the incumbent leaves every point is near, ..."""
+    elsewhere: float
+    """... and what moves some point by more than this is elsewhere; in between lies neither."""
+    tips: FloatArray
 
 
 class State(NamedTuple):
@@ -62,10 +71,15 @@ class State(NamedTuple):
     """Boxes visited."""
     saving: float
     """The best known."""
+    far: float
+    """The best known elsewhere."""
     closed: float
     """The largest bound of what was closed."""
+    far_closed: float
+    """The same without the boxes near the incumbent."""
     found: bool
-    """Whether the best known was met here; it is in `Scratch.best` then."""
+    far_found: bool
+    """Whether the best known were met here; they are in `Scratch.best` then."""
 
 
 class Scratch(NamedTuple):
@@ -75,60 +89,91 @@ class Scratch(NamedTuple):
     segment: NDArray[np.int64]
     """The stack: boxes, and the segments of the points that matter in them."""
     best: FloatArray
-    """(face, g, t) of the best saving found."""
+    """(face, g, t) of the best saving found, and of the best elsewhere."""
+    points: Points
     arena: Points
-    """Copies of the points that still matter, one segment after the other."""
+    """The points of the subtree, and copies of those that still matter, one segment after the other."""
     segments: NDArray[np.int64]
-    """(start, stop) of each segment; segment 0 is all points."""
-    active: NDArray[np.int32]
-    booth: Booth
-    """For votes; it shares the memory of the arena."""
+    """(start, stop) of each segment; segment 0 is `points`."""
+    matters: NDArray[np.uint8]
+
+
+def _points(room: int) -> Points:
+    return Points(np.empty((3, room)), np.empty((3, room)), np.empty(room), np.empty(room), np.empty(room))
 
 
 def make_scratch(n: int) -> Scratch:
     """Work space for n points, with room for copies of half as many again and a few (free choice)."""
-    room = n + n // 2 + 1024
-    segments = np.zeros((SEGMENTS, 2), np.int64)
-    segments[0, 1] = n
-    arena = Points(np.empty((3, room)), np.empty((3, room)), np.empty(room), np.empty(room), np.empty(room))
-    booth = Booth(arena.x, arena.y, arena.xi, arena.w, np.empty(VOXELS, np.int32))
     return Scratch(
-        np.empty((STACK, NODE)), np.zeros(STACK, np.int64), np.zeros(7), arena, segments, np.empty(n, np.int32), booth
+        np.empty((STACK, NODE)),
+        np.zeros(STACK, np.int64),
+        np.zeros((2, 7)),
+        _points(n),
+        _points(n + n // 2 + 1024),
+        np.zeros((SEGMENTS, 2), np.int64),
+        np.zeros(n, np.uint8),
     )
 
 
 @njit(cache=True, nogil=True)
-def saving_at(points, active, found, face, pose):
-    """Σ w·max(0, ξ − ‖y − R x − t‖₁) over the listed points, at chart point pose[0:3] of a face and t = pose[3:6]."""
+def saving_at(points, span, loss, face, pose):
+    """What points[span] save at chart point pose[0:3] of a face and t = pose[3:6]."""
     g = (pose[0], pose[1], pose[2])
     r00, r01, r02, r10, r11, r12, r20, r21, r22 = cell_frame(face, g, g).rotation
     total = 0.0
-    for m in range(found):
-        i = active[m]
+    for i in range(span[0], span[1]):
         x0, x1, x2 = points.x[0, i], points.x[1, i], points.x[2, i]
-        norm = abs(points.y[0, i] - (r00 * x0 + r01 * x1 + r02 * x2) - pose[3])
-        norm += abs(points.y[1, i] - (r10 * x0 + r11 * x1 + r12 * x2) - pose[4])
-        norm += abs(points.y[2, i] - (r20 * x0 + r21 * x1 + r22 * x2) - pose[5])
-        total += points.w[i] * max(0.0, points.xi[i] - norm)
+        e0 = points.y[0, i] - (r00 * x0 + r01 * x1 + r02 * x2) - pose[3]
+        e1 = points.y[1, i] - (r10 * x0 + r11 * x1 + r12 * x2) - pose[4]
+        e2 = points.y[2, i] - (r20 * x0 + r21 * x1 + r22 * x2) - pose[5]
+        square = e0 * e0 + e1 * e1 + e2 * e2
+        if square <= points.xi[i] * points.xi[i]:
+            total += points.w[i] * point_saving(loss, points.xi[i], abs(e0) + abs(e1) + abs(e2), square)
     return total
 
 
 @njit(cache=True, nogil=True)
-def _copy(points, segment, found, scratch):
-    """Copy the active points behind the segment; False when there is no room."""
-    arena, active = scratch.arena, scratch.active
+def is_elsewhere(face, pose, tips, distance):
+    """Whether a pose moves a point of the cloud farther than `distance` from where the identity leaves it: the mean,
+    which no cloud moves farther than its points, or one of the tips."""
+    if pose[3] * pose[3] + pose[4] * pose[4] + pose[5] * pose[5] > distance * distance:
+        return True
+    g = (pose[0], pose[1], pose[2])
+    r00, r01, r02, r10, r11, r12, r20, r21, r22 = cell_frame(face, g, g).rotation
+    for i in range(tips.shape[0]):
+        x0, x1, x2 = tips[i]
+        e0 = r00 * x0 + r01 * x1 + r02 * x2 + pose[3] - x0
+        e1 = r10 * x0 + r11 * x1 + r12 * x2 + pose[4] - x1
+        e2 = r20 * x0 + r21 * x1 + r22 * x2 + pose[5] - x2
+        if e0 * e0 + e1 * e1 + e2 * e2 > distance * distance:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def thresholds(saving, far, setting):
+    """The bounds up to which boxes near the incumbent and elsewhere are closed."""
+    near = saving * (1.0 + setting.slack)
+    return near, min(near, max(setting.share * saving, far * (1.0 + setting.far_slack)))
+
+
+@njit(cache=True, nogil=True)
+def _copy(points, span, segment, found, scratch):
+    """Copy the points that matter behind the segment; False when there is no room."""
+    arena, matters = scratch.arena, scratch.matters
     target = scratch.segments[segment, 1] if segment > 0 else 0
     if target + found > arena.norm.size:
         return False
-    for row in range(3):
-        for k in range(found):
-            arena.x[row, target + k] = points.x[row, active[k]]
-        for k in range(found):
-            arena.y[row, target + k] = points.y[row, active[k]]
-    for k in range(found):
-        arena.norm[target + k] = points.norm[active[k]]
-        arena.xi[target + k] = points.xi[active[k]]
-        arena.w[target + k] = points.w[active[k]]
+    k = target
+    for i in range(span[0], span[1]):
+        if matters[i - span[0]]:
+            for row in range(3):
+                arena.x[row, k] = points.x[row, i]
+                arena.y[row, k] = points.y[row, i]
+            arena.norm[k] = points.norm[i]
+            arena.xi[k] = points.xi[i]
+            arena.w[k] = points.w[i]
+            k += 1
     scratch.segments[segment + 1, 0] = target
     scratch.segments[segment + 1, 1] = target + found
     return True
@@ -167,17 +212,21 @@ def _halve(node, other, side):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def search_boxes(points, setting, state, scratch, budget, cells):
+def search_boxes(setting, state, scratch, budget, cells):
     """Work off the stack until it is empty, about `budget` point visits are spent or `cells` boxes visited in all."""
     nodes = scratch.nodes
-    top, seen, best, closed, better = state
+    top, seen, best, far, closed, far_closed, better, far_better = state
     middle, toward, half = np.empty(6), np.empty(6), np.empty(6)
     visits = 0
     while top > 0 and visits < budget and seen < cells:
         node = nodes[top - 1]
-        threshold = best * (1.0 + setting.slack)
+        near = is_near(node, setting.farthest, setting.zone)
+        node[PHASE] = NEAR if near else BOXES
+        limits = thresholds(best, far, setting)
+        threshold = limits[0] if near else limits[1]
         if node[BOUND] <= threshold:
             closed = max(closed, node[BOUND])
+            far_closed = far_closed if near else max(far_closed, node[BOUND])
             top -= 1
             continue
         face = int(node[FACE])
@@ -191,36 +240,45 @@ def search_boxes(points, setting, state, scratch, budget, cells):
             toward[j] = min(max(0.0, low), high) - middle[j] if face == 0 else 0.0
         half[0], half[1], half[2] = frame.half
         shifts = Shifts((middle[3], middle[4], middle[5]), (half[3], half[4], half[5]))
-        signs = (toward[0], toward[1], toward[2], toward[3], toward[4], toward[5])
+        tight = (toward[0], toward[1], toward[2], toward[3], toward[4], toward[5])
         segment = scratch.segment[top - 1]
-        source = points if segment == 0 else scratch.arena
-        start, stop = scratch.segments[segment, 0], scratch.segments[segment, 1]
-        affine = slope_bound(source, start, stop, frame, shifts, signs, setting.eps, scratch.active)
+        source = scratch.points if segment == 0 else scratch.arena
+        span = (scratch.segments[segment, 0], scratch.segments[segment, 1])
+        affine = slope_bound(source, span, frame, shifts, tight, (setting.loss, setting.eps), scratch.matters)
         seen += 1
-        visits += stop - start + BOX_COST
-        if affine.centre > best:
-            value = saving_at(source, scratch.active, affine.found, face, middle)
+        visits += span[1] - span[0] + BOX_COST
+        if affine.centre > best or (not near and affine.centre > far):
+            value = saving_at(source, span, setting.loss, face, middle)
             if value > best:
                 best, better = value, True
-                threshold = value * (1.0 + setting.slack)
-                scratch.best[0] = face
-                scratch.best[1:] = middle
+                scratch.best[0, 0] = face
+                scratch.best[0, 1:] = middle
+            if value > far and is_elsewhere(face, middle, setting.tips, setting.elsewhere):
+                far, far_better = value, True
+                scratch.best[1, 0] = face
+                scratch.best[1, 1:] = middle
+            limits = thresholds(best, far, setting)
+            threshold = limits[0] if near else limits[1]
         bound = affine.value
         for j in range(6):
             bound += abs(affine.slope[j]) * half[j]
         least = min(bound, affine.lone)
         if least <= threshold:
-            closed = max(closed, min(least, node[BOUND]))
+            least = min(least, node[BOUND])
+            closed = max(closed, least)
+            far_closed = far_closed if near else max(far_closed, least)
             top -= 1
             continue
         left = shrink(node, half, affine.slope, bound, threshold)
         if left < 1.0:
-            closed = max(closed, min(threshold, node[BOUND]))
+            cut = min(threshold, node[BOUND])
+            closed = max(closed, cut)
+            far_closed = far_closed if near else max(far_closed, cut)
         node[BOUND] = min(node[BOUND], least)
         if (
-            affine.found < COPY_BELOW * (stop - start)
+            affine.found < COPY_BELOW * (span[1] - span[0])
             and segment + 1 < SEGMENTS
-            and _copy(source, segment, affine.found, scratch)
+            and _copy(source, span, segment, affine.found, scratch)
         ):
             segment += 1
         scratch.segment[top - 1] = segment
@@ -236,9 +294,10 @@ def search_boxes(points, setting, state, scratch, budget, cells):
             size = max(size, width if j > 2 else 2.0 * width * setting.radius)
         if size < SMALLEST * setting.xi or top + 1 > nodes.shape[0]:
             closed = max(closed, node[BOUND])
+            far_closed = far_closed if near else max(far_closed, node[BOUND])
             top -= 1
             continue
         _halve(node, nodes[top], widest)
         scratch.segment[top] = segment
         top += 1
-    return State(top, seen, best, closed, better)
+    return State(top, seen, best, far, closed, far_closed, better, far_better)

@@ -1,0 +1,160 @@
+"""The pairs as voters: float32 by coordinate, so that the arithmetic of a block runs in vectors (mathematics.md, 7)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tear3d.prove.domains.rotations import Triple
+
+BLOCK = 512
+"""Pairs whose places are computed together; free choice."""
+F = np.float32
+ZERO, ONE = F(0.0), F(1.0)
+
+
+class Voters(NamedTuple):
+    """Pairs, some of them or all. `xi` and `ballots` have one entry for all pairs when they do not differ."""
+
+    rows: NDArray[np.float32]
+    """x (3) and y (3) as rows."""
+    xi: NDArray[np.float32]
+    """Rounded up."""
+    ballots: NDArray[np.int32]
+    """The most each saves, in units."""
+    index: NDArray[np.int32]
+    """Which pairs they are; empty when they are all."""
+
+
+class Block(NamedTuple):
+    """For each pair of a block: the middle of y − R x over a cell, less the corner of a grid, and how far it can be off."""
+
+    middle: NDArray[np.float32]
+    reach: NDArray[np.float32]
+    ends: NDArray[np.int32]
+    """The voxels of its box: first (3) and behind the last (3)."""
+    chosen: NDArray[np.int32]
+
+
+def make_block() -> Block:
+    return Block(
+        np.zeros((3, BLOCK), F), np.zeros((3, BLOCK), F), np.zeros((6, BLOCK), np.int32), np.zeros(BLOCK, np.int32)
+    )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def places(voters, start, stop, frame, low, margin, block):
+    """Middle and reach of y − R x − low for the rotations of a cell, coordinate by coordinate; ξ is not in the reach."""
+    r00, r01, r02 = F(frame.rotation[0]), F(frame.rotation[1]), F(frame.rotation[2])
+    r10, r11, r12 = F(frame.rotation[3]), F(frame.rotation[4]), F(frame.rotation[5])
+    r20, r21, r22 = F(frame.rotation[6]), F(frame.rotation[7]), F(frame.rotation[8])
+    # Axes times half sides, as far as they are stretched: column j of a and coordinate k give h_j u_jk.
+    h0, h1, h2 = frame.half[0] * frame.stretch, frame.half[1] * frame.stretch, frame.half[2] * frame.stretch
+    a00, a01, a02 = F(h0 * frame.axes[0]), F(h0 * frame.axes[1]), F(h0 * frame.axes[2])
+    a10, a11, a12 = F(h1 * frame.axes[3]), F(h1 * frame.axes[4]), F(h1 * frame.axes[5])
+    a20, a21, a22 = F(h2 * frame.axes[6]), F(h2 * frame.axes[7]), F(h2 * frame.axes[8])
+    bend, pad = F(frame.bend), F(margin)
+    l0, l1, l2 = F(low[0]), F(low[1]), F(low[2])
+    x0, x1, x2 = voters.rows[0, start:stop], voters.rows[1, start:stop], voters.rows[2, start:stop]
+    y0, y1, y2 = voters.rows[3, start:stop], voters.rows[4, start:stop], voters.rows[5, start:stop]
+    c0, c1, c2 = block.middle[0], block.middle[1], block.middle[2]
+    e0, e1, e2 = block.reach[0], block.reach[1], block.reach[2]
+    for i in range(stop - start):
+        u, v, w = x0[i], x1[i], x2[i]
+        p = r00 * u + r01 * v + r02 * w
+        q = r10 * u + r11 * v + r12 * w
+        s = r20 * u + r21 * v + r22 * w
+        rest = bend * np.sqrt(u * u + v * v + w * w) + pad
+        # Coordinate 0 of u×p is u_1 p_2 − u_2 p_1, and so on in turn.
+        e0[i] = rest + abs(a01 * s - a02 * q) + abs(a11 * s - a12 * q) + abs(a21 * s - a22 * q)
+        e1[i] = rest + abs(a02 * p - a00 * s) + abs(a12 * p - a10 * s) + abs(a22 * p - a20 * s)
+        e2[i] = rest + abs(a00 * q - a01 * p) + abs(a10 * q - a11 * p) + abs(a20 * q - a21 * p)
+        c0[i] = y0[i] - p - l0
+        c1[i] = y1[i] - q - l1
+        c2[i] = y2[i] - s - l2
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _cap(rows, start, stop, frame, pad, middle, reach, c):
+    """Intersect what coordinate c can be with that of the spherical cap around R_c x (section 6.3)."""
+    r0, r1, r2 = F(frame.rotation[3 * c]), F(frame.rotation[3 * c + 1]), F(frame.rotation[3 * c + 2])
+    cosine, sine, inverse, pad = F(frame.cosine), F(frame.sine), F(1.0 / frame.inward), F(pad)
+    half = F(0.5)
+    x0, x1, x2 = rows[0, start:stop], rows[1, start:stop], rows[2, start:stop]
+    for i in range(stop - start):
+        u, v, w = x0[i], x1[i], x2[i]
+        square = u * u + v * v + w * w
+        length = np.sqrt(square)
+        p = r0 * u + r1 * v + r2 * w
+        full = p * inverse
+        rest = square - full * full
+        across = np.sqrt(rest if rest > ZERO else ZERO) * sine
+        high = length if full >= length * cosine else full * cosine + across
+        low = -length if full <= -length * cosine else full * cosine - across
+        e = reach[i]
+        # In terms of −R x: from p − high − pad to p − low + pad around the middle.
+        down = p - high - pad
+        up = p - low + pad
+        down = down if down > -e else -e
+        up = up if up < e else e
+        middle[i] += half * (down + up)
+        reach[i] = half * (up - down)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def capped_places(voters, start, stop, frame, low, margin, block):
+    """`places`, sharper for wide cells."""
+    places(voters, start, stop, frame, low, margin, block)
+    for c in range(3):
+        _cap(voters.rows, start, stop, frame, margin, block.middle[c], block.reach[c], c)
+
+
+@njit(cache=True, nogil=True)
+def copy_voters(voters, start, stop, frame, box, margin, arena, room, block):
+    """Copy the voters that can save anything in a box of t (low, high) into arena[room:]; returns where they end, or
+    -1 when there is no room."""
+    low, high = box
+    w0, w1, w2 = F(high[0] - low[0]), F(high[1] - low[1]), F(high[2] - low[2])
+    shared, equal, whole = voters.xi.size == 1, voters.ballots.size == 1, voters.index.size == 0
+    xi = voters.xi[0]
+    free = room[0]
+    for begin in range(start, stop, BLOCK):
+        end = min(stop, begin + BLOCK)
+        places(voters, begin, end, frame, low, margin, block)
+        found = 0
+        c0, c1, c2 = block.middle[0], block.middle[1], block.middle[2]
+        e0, e1, e2 = block.reach[0], block.reach[1], block.reach[2]
+        for i in range(end - begin):
+            if not shared:
+                xi = voters.xi[begin + i]
+            a0, a1, a2 = e0[i] + xi, e1[i] + xi, e2[i] + xi
+            block.chosen[found] = begin + i
+            found += (
+                (c0[i] + a0 >= ZERO)
+                & (c0[i] - a0 <= w0)
+                & (c1[i] + a1 >= ZERO)
+                & (c1[i] - a1 <= w1)
+                & (c2[i] + a2 >= ZERO)
+                & (c2[i] - a2 <= w2)
+            )
+        if free + found > room[1]:
+            return -1
+        for row in range(6):
+            for k in range(found):
+                arena.rows[row, free + k] = voters.rows[row, block.chosen[k]]
+        for k in range(found):
+            arena.index[free + k] = block.chosen[k] if whole else voters.index[block.chosen[k]]
+        if not shared:
+            for k in range(found):
+                arena.xi[free + k] = voters.xi[block.chosen[k]]
+        if not equal:
+            for k in range(found):
+                arena.ballots[free + k] = voters.ballots[block.chosen[k]]
+        free += found
+    return free
+
+
+Box = tuple[Triple, Triple]

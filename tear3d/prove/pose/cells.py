@@ -1,0 +1,148 @@
+"""The compiled search below a cell of rotations: votes, depth first, in slices, without the interpreter lock."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tear3d.problem.arrays import FloatArray
+from tear3d.prove.bounds.voters import Voters, copy_voters
+from tear3d.prove.bounds.votes import Booth, make_booth, vote
+from tear3d.prove.domains.rotations import cell_frame
+from tear3d.prove.driver import BOUND
+from tear3d.prove.pose.nodes import FACE, HIGH, LOW, NODE, ready, sides_to_halve
+
+STACK = 512
+"""Cells of a stack, eight of which are taken at a split: deeper than any search goes (a cell is given back as it is when
+the stack is full)."""
+SEGMENTS = 32
+KEEP_ALL = 0.85
+"""The voters that still matter are copied out when they are fewer than this share of those looked at (free choice)."""
+CELL_COST = 6_000
+"""What the grid of a cell costs, in visits of voters (free choice, part of no bound)."""
+
+
+class CellState(NamedTuple):
+    """How far the search below a cell has got."""
+
+    top: int
+    """Cells on the stack."""
+    cells: int
+    """Cells visited, ..."""
+    visits: int
+    """... and voters."""
+    closed: float
+    """The largest bound of what was closed."""
+    start: int
+    stop: int
+    """When a cell is small enough for slopes, it is the top of the stack and its voters are arena[start:stop]; they are
+    all that there are when stop is -1. Otherwise both are 0."""
+
+
+class CellScratch(NamedTuple):
+    """Work space of one thread."""
+
+    nodes: FloatArray
+    segment: NDArray[np.int64]
+    """The stack: cells, and the segments of the voters that matter in them."""
+    arena: Voters
+    """Copies of the voters that still matter, one segment after the other."""
+    segments: NDArray[np.int64]
+    """(start, stop) of each segment; segment 0 is all voters."""
+    booth: Booth
+
+
+def make_cell_scratch(voters: Voters, room: int) -> CellScratch:
+    """Work space with room for so many copies."""
+    segments = np.zeros((SEGMENTS, 2), np.int64)
+    segments[0, 1] = voters.rows.shape[1]
+    arena = Voters(
+        np.empty((6, room), np.float32),
+        voters.xi if voters.xi.size == 1 else np.empty(room, np.float32),
+        voters.ballots if voters.ballots.size == 1 else np.empty(room, np.int32),
+        np.empty(room, np.int32),
+    )
+    return CellScratch(np.empty((STACK, NODE)), np.zeros(STACK, np.int64), arena, segments, make_booth())
+
+
+@njit(cache=True, nogil=True)
+def _split(nodes, segment, top, halve, own):
+    """Replace the top of the stack by its parts; returns the new top."""
+    first = top - 1
+    segment[first] = own
+    for j in range(3):
+        if not halve[j]:
+            continue
+        count = top - first
+        for k in range(count):
+            nodes[top + k] = nodes[first + k]
+            segment[top + k] = own
+            middle = 0.5 * (nodes[first + k, LOW + j] + nodes[first + k, HIGH + j])
+            nodes[first + k, HIGH + j] = middle
+            nodes[top + k, LOW + j] = middle
+        top += count
+    return top
+
+
+@njit(cache=True, nogil=True)
+def search_cells(voters, ballot, threshold, state, scratch, budget, cells):
+    """Work off the stack until it is empty, a cell is ready for slopes, or about `budget` visits are spent."""
+    nodes, segments, arena = scratch.nodes, scratch.segments, scratch.arena
+    top, seen, spent, closed, _, _ = state
+    visits = 0
+    capacity = arena.index.size
+    while top > 0 and visits < budget and seen < cells:
+        node = nodes[top - 1]
+        if node[BOUND] <= threshold:
+            closed = max(closed, node[BOUND])
+            top -= 1
+            continue
+        if top + 8 > nodes.shape[0]:
+            break
+        frame = cell_frame(
+            int(node[FACE]), (node[LOW], node[LOW + 1], node[LOW + 2]), (node[HIGH], node[HIGH + 1], node[HIGH + 2])
+        )
+        low = (node[LOW + 3], node[LOW + 4], node[LOW + 5])
+        high = (node[HIGH + 3], node[HIGH + 4], node[HIGH + 5])
+        own = scratch.segment[top - 1]
+        start, stop = segments[own, 0], segments[own, 1]
+        source = voters if own == 0 else arena
+        tally = vote(source, (start, stop), frame, low, high, threshold, ballot, scratch.booth)
+        seen += 1
+        visits += stop - start + CELL_COST
+        closed = max(closed, min(node[BOUND], tally.cut))
+        node[BOUND] = min(node[BOUND], tally.bound)
+        if node[BOUND] <= threshold:
+            closed = max(closed, node[BOUND])
+            top -= 1
+            continue
+        node[LOW + 3], node[LOW + 4], node[LOW + 5] = tally.low
+        node[HIGH + 3], node[HIGH + 4], node[HIGH + 5] = tally.high
+        small = ready(node, ballot.xi + ballot.margin, ballot.radius)
+        free = stop if own > 0 else 0
+        end = -1
+        if own + 1 < segments.shape[0]:
+            end = copy_voters(
+                source,
+                start,
+                stop,
+                frame,
+                (tally.low, tally.high),
+                ballot.margin,
+                arena,
+                (free, capacity),
+                scratch.booth.block,
+            )
+        if small:
+            if end >= 0:
+                return CellState(top, seen, spent + visits, closed, free, end)
+            return CellState(top, seen, spent + visits, closed, start, stop if own > 0 else -1)
+        if end >= 0 and end - free < KEEP_ALL * (stop - start):
+            own += 1
+            segments[own, 0], segments[own, 1] = free, end
+        halve = sides_to_halve(node, ballot.xi + ballot.margin, ballot.radius, threshold)
+        top = _split(nodes, scratch.segment, top, halve, own)
+    return CellState(top, seen, spent + visits, closed, 0, 0)

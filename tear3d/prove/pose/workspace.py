@@ -1,0 +1,28 @@
+"""What a thread works with in the search for the whole pose."""
+
+from __future__ import annotations
+
+from tear3d.prove.pose.boxes import Scratch, make_scratch
+from tear3d.prove.pose.cells import CellScratch, make_cell_scratch
+from tear3d.prove.pose.points import Packed
+
+FEW = 200_000
+"""Up to so many pairs there is room for copies of half as many again; ..."""
+SHARE = 8
+"""... beyond that for one in so many (memory; free choices, part of no bound)."""
+
+
+class Workspace:
+    """Work space for votes, and for boxes as large as was needed so far."""
+
+    def __init__(self, packed: Packed | None) -> None:
+        self._boxes: Scratch | None = None
+        if packed is not None:
+            n = packed.size
+            self.cells: CellScratch = make_cell_scratch(packed.voters, n + n // 2 + 1024 if n <= FEW else n // SHARE)
+
+    def boxes(self, n: int) -> Scratch:
+        """Work space for boxes of n points."""
+        if self._boxes is None or len(self._boxes.matters) < n:
+            self._boxes = make_scratch(n + n // 4 + 256)
+        return self._boxes
