@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import typer
@@ -30,7 +30,9 @@ from tear3d.judge.uncertainty import carried
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.losses import LossName
 from tear3d.result import Result
-from tear3d.synthetic import make_problem
+from tear3d.synthetic import Problem, make_problem
+
+Shape = Literal["gaussian", "laplace", "uniform"]
 
 
 class Row(NamedTuple):
@@ -42,6 +44,8 @@ class Row(NamedTuple):
     factor: float = 1.0
     """Of the usual noise bound, 5.54 standard deviations of the noise."""
     loss: LossName = "tear"
+    shape: Shape = "gaussian"
+    """Of the noise, the variance being the same."""
 
 
 SIZES = ((10_000, 0.99), (5_000, 0.99), (2_000, 0.95), (1_000, 0.5))
@@ -52,6 +56,8 @@ ROWS = (
     Row(200, 0.9),
     *(Row(n, ratio, loss="tls") for n, ratio in SIZES),
     *(Row(2_000, 0.95, factor=factor, loss="cm") for factor in (0.4, 1.0, 3.0)),
+    *(Row(2_000, 0.95, loss="tear", shape=shape) for shape in ("laplace", "uniform")),
+    *(Row(2_000, 0.95, loss="tls", shape=shape) for shape in ("laplace", "uniform")),
 )
 
 
@@ -62,10 +68,27 @@ def squares(row: Row, seeds: range) -> list[float]:
         problem = make_problem(row.n, row.outlier_ratio, noise=row.noise, seed=seed)
         bound = row.factor * problem.noise_bound
         found = register(
-            problem.source, problem.target, noise_bound=bound, loss=row.loss, certify=False, threads=1, seed=seed
+            problem.source,
+            _target(problem, row, seed),
+            noise_bound=bound,
+            loss=row.loss,
+            certify=False,
+            threads=1,
+            seed=seed,
         )
         out.append(square(found, problem.transformation) if found.success else np.inf)
     return out
+
+
+def _target(problem: Problem, row: Row, seed: int) -> FloatArray:
+    """The target, with noise of the shape asked for at the right pairs."""
+    if row.shape == "gaussian":
+        return problem.target
+    rng = np.random.default_rng((seed, len(row.shape)))
+    exact = problem.source @ problem.rotation.T + problem.translation
+    width = row.noise * (0.5**0.5 if row.shape == "laplace" else 3.0**0.5)
+    noise = rng.laplace(0.0, width, exact.shape) if row.shape == "laplace" else rng.uniform(-width, width, exact.shape)
+    return np.where(problem.inlier_mask[:, None], exact + noise, problem.target)
 
 
 def square(found: Result, truth: FloatArray) -> float:
@@ -103,7 +126,7 @@ def _summary(ratios: FloatArray) -> dict[str, float]:
 
 def main(
     seeds: Annotated[int, typer.Option(min=2, help="Problems per row.")] = 200,
-    only: Annotated[str, typer.Option(help="Only rows of this loss.")] = "",
+    only: Annotated[str, typer.Option(help="Only rows of this loss, or with noise of this shape.")] = "",
     data: Annotated[Path | None, typer.Option(help="Folder of real pairs to take instead.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for uncertainty.json.")] = OUT,
 ) -> None:
@@ -116,7 +139,7 @@ def main(
         write_json(out / "uncertainty-real.json", {"rows": records})
         return
     table, made = [], []
-    for number, row in enumerate(row for row in ROWS if only in ("", row.loss)):
+    for number, row in enumerate(row for row in ROWS if only in ("", row.loss, row.shape)):
         began = time.perf_counter()
         values = np.array(squares(row, range(1000 * number, 1000 * number + seeds)))
         known = values[np.isfinite(values)]
@@ -131,7 +154,7 @@ def main(
         table.append(
             (
                 f"{row.loss}, {count(row.n)} pairs, {percent(row.outlier_ratio)} wrong",
-                f"{row.noise:g}",
+                f"{row.noise:g} {row.shape}",
                 f"× {row.factor:g}",
                 f"{record['mean']:.2f} ± {record['error_of_mean']:.2f}",
                 f"{record['quantile']:.1f}",

@@ -21,8 +21,8 @@ import math
 from collections.abc import Sequence
 
 STRUCTURES = 2.0
-"""m. A hundred structures, a free choice made on data: with it, of 199 sets of matches between scans of different places
-one came out below −2, at −2.6, and of 200 sets of patches that move on their own four, the lowest at −3.5
+"""m. A hundred structures, a free choice made on data: of 199 sets of matches between scans of different places one
+came out below −2, at −2.6, and of 200 sets of patches that move on their own four, the lowest at −3.5
 (`python -m benchmarks.chance --data FOLDER --count 200`, among whose scans are those it was chosen on)."""
 GROUP = 3
 """Poses that may stand out together."""

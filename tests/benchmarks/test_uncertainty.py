@@ -39,6 +39,16 @@ def test_real_pairs_are_grouped_by_the_first_word_of_their_names(tmp_path, capsy
     assert 0.3 < rows[0]["median"] <= rows[0]["rms"] <= rows[0]["largest"] < 2.5
 
 
+@pytest.mark.parametrize("shape", ["laplace", "uniform"])
+def test_noise_of_another_shape_has_the_same_variance(shape):
+    p = make_problem(5000, 0.5, noise=0.02, seed=0)
+    target = uncertainty._target(p, Row(5000, 0.5, noise=0.02, shape=shape), 0)
+    residuals = (target - p.source @ p.rotation.T - p.translation)[p.inlier_mask]
+    assert residuals.std() == pytest.approx(0.02, rel=0.05)
+    assert np.abs(residuals).max() < 0.035 if shape == "uniform" else np.abs(residuals).max() > 0.08
+    assert np.array_equal(target[~p.inlier_mask], p.target[~p.inlier_mask])
+
+
 def test_where_the_origin_lies_does_not_matter():
     p = make_problem(200, 0.3, seed=4)
     plain = uncertainty.square(register(p.source, p.target, noise_bound=p.noise_bound, certify=False), p.transformation)
