@@ -29,7 +29,7 @@ from tear3d.result import Result
 # Of the time that is left: what the search may take when a refinement follows, and what further tries may. Free
 # choices.
 _SEARCH_SHARE, _TRIES_SHARE = 0.8, 0.6
-# Points with which a handle can be told from chance: with fewer, the matches say whether a pose stands alone.
+# Points with which a handle can be told from chance: with fewer, the matches alone are asked for other poses.
 _FEWEST_FOR_SHAPE = 500
 
 
