@@ -1,7 +1,8 @@
 """How often pairs that mean nothing are called significant, and how often right poses are.
 
 `python -m benchmarks.chance --data DIR`: made-up problems without a true pose; matches between real scans of different
-places, brought to one size and described at several resolutions; and the real pairs themselves.
+places, brought to one size and described at several resolutions, and between scans and their mirror images; and the
+real pairs themselves. "Hard" are the kinds that are known to go wrong.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from tear3d.clouds.describe import Description
 from tear3d.errors import InputError
 from tear3d.features.matching import match
 from tear3d.features.voxel import occupied_voxels, voxel_downsample
-from tear3d.metrics import rotation_error, translation_error
+from tear3d.synthetic import random_rotation
 
 LIMITS = (-1.0, -2.0, -3.0, -4.0)
 COLUMNS = ("problems", "count", *(f"below {limit:.0f}" for limit in LIMITS), "lowest", "ambiguous")
@@ -30,26 +31,37 @@ _BOUNDS = (1.0, 1.5, 1.5, 2.5)
 
 
 def unrelated(every: list[scans.Scan], count: int) -> Iterator[nothing.Problem]:
-    """FPFH matches between scans of different places, as various as users make them."""
+    """FPFH matches between scans of different places."""
     rng = np.random.default_rng(7)
     made = 0
     while made < count:
         a, b = rng.choice(len(every), 2, replace=False)
-        if not every[a].elsewhere(every[b]):
-            continue
-        clouds = [_unit(every[k].points) for k in (a, b)]
-        size = max(_voxel(cloud, int(rng.choice(_COUNTS))) for cloud in clouds)
-        keypoints = "iss" if rng.uniform() < 0.15 else None
-        described = []
-        for cloud in clouds:
-            thin = voxel_downsample(cloud, size)
-            rows, features = Description(keypoints=keypoints).of(thin, size, lambda done: None)
-            described.append((thin[rows], features))
-        (source, one), (target, other) = described
-        if min(len(source), len(target)) < 20:
-            continue
+        if every[a].elsewhere(every[b]):
+            for problem in _matched([_unit(every[k].points) for k in (a, b)], rng):
+                made += 1
+                yield problem
+
+
+def mirrored(every: list[scans.Scan], count: int) -> Iterator[nothing.Problem]:
+    """FPFH matches between scans and their mirror images."""
+    rng = np.random.default_rng(8)
+    for k in np.arange(count) % len(every):
+        cloud = _unit(every[k].points)
+        yield from _matched([cloud, (cloud * [-1.0, 1.0, 1.0]) @ random_rotation(rng).T], rng)
+
+
+def _matched(clouds: list[FloatArray], rng: np.random.Generator) -> Iterator[nothing.Problem]:
+    """Matches as various as users make them; none of clouds with too few points."""
+    size = max(_voxel(cloud, int(rng.choice(_COUNTS))) for cloud in clouds)
+    keypoints = "iss" if rng.uniform() < 0.15 else None
+    described = []
+    for cloud in clouds:
+        thin = voxel_downsample(cloud, size)
+        rows, features = Description(keypoints=keypoints).of(thin, size, lambda done: None)
+        described.append((thin[rows], features))
+    (source, one), (target, other) = described
+    if min(len(source), len(target)) >= 20:
         found = match(one, other, top_k=int(rng.choice([1, 1, 1, 3])), mutual=bool(rng.uniform() < 0.2))
-        made += 1
         yield source[found[:, 0]], target[found[:, 1]], float(rng.choice(_BOUNDS)) * size
 
 
@@ -91,11 +103,7 @@ def right_poses(folder: Path) -> Iterator[list[str]]:
     for path in sorted((folder / "pairs").glob("*.npz")):
         pair = real_pairs.read(path)
         result = tear3d.register(pair.source, pair.target, noise_bound=pair.noise_bound, certify=False)
-        limits = pair.limits
-        right = (
-            rotation_error(result.transformation, pair.truth) <= limits.rotation
-            and translation_error(result.transformation, pair.truth) <= limits.translation
-        )
+        right = pair.right(result.transformation)
         levels[right].append(result.significance)
         flagged[right] += result.ambiguous
         if right == (not result.success):
@@ -113,8 +121,11 @@ def main(
 ) -> None:
     """Significance where there is nothing, and where there is something."""
     rows = [measure(f"made up: {kind}", nothing.problems(kind, count)) for kind in nothing.KINDS]
+    rows += [measure(f"hard: {kind}", nothing.problems(kind, count)) for kind in nothing.HARD]
     if data is not None:
-        rows.append(measure("scans of different places", unrelated(scans.read(data)[0], count)))
+        every = scans.read(data)[0]
+        rows.append(measure("scans of different places", unrelated(every, count)))
+        rows.append(measure("hard: mirrored scans", mirrored(every, count)))
         rows += right_poses(data)
     show("Significance", COLUMNS, rows)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from benchmarks.measure import Limits
 from tear3d.errors import FileFormatError, InputError
-from tear3d.metrics import LIMITS
+from tear3d.metrics import LIMITS, rotation_error, translation_error
 
 FloatArray = NDArray[np.float64]
 DATA_SETS = {"3dmatch": "3DMatch", "kitti": "KITTI", "eth": "ETH", "stanford": "Stanford"}
@@ -47,6 +47,13 @@ class RealPair:
     @cached_property
     def inlier_mask(self) -> NDArray[np.bool_]:
         return self.within(self.truth)
+
+    def right(self, pose: FloatArray) -> bool:
+        """Whether the errors of a pose are within the limits."""
+        return bool(
+            rotation_error(pose, self.truth) <= self.limits.rotation
+            and translation_error(pose, self.truth) <= self.limits.translation
+        )
 
     def within(self, pose: FloatArray) -> NDArray[np.bool_]:
         """Pairs whose residual at a pose is within the noise bound."""

@@ -52,7 +52,7 @@ class Result(Uncertain):
     alternatives: tuple[Alternative, ...] = field(default=(), repr=False)
     """Other poses that were found, the one that saves most first."""
     ambiguity: Ambiguity | None = None
-    """Why another pose may be meant just as well; None when this one stands alone."""
+    """Why another pose may be meant just as well; None when none of those that were found is."""
     covariance: FloatArray = field(default_factory=lambda: np.full((6, 6), np.nan), repr=False)
     """6×6, of the pose; NaN where it is not known. See `covariance_of` for its order and frame."""
     centre: FloatArray = field(default_factory=lambda: np.full(3, np.nan), repr=False)
@@ -92,12 +92,16 @@ class Result(Uncertain):
 
     @property
     def success(self) -> bool:
-        """The consensus cannot be chance, however the search ended. Whether it is proven optimal is `status`."""
+        """The pose stands out from chance (a significance of at most −2), however the search ended.
+
+        That is a test, and it errs: `docs/verdict.md` says how often and where. Whether the pose is proven optimal is
+        `status`; whether another may be meant just as well, `ambiguous`.
+        """
         return self.status != "no_consensus" and not could_be_chance(self.significance)
 
     @property
     def ambiguous(self) -> bool:
-        """Another pose explains the pairs about as well."""
+        """Another pose was found that may be meant just as well, or a turn is free; `ambiguity` says which."""
         return self.ambiguity is not None
 
     @property

@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 
 from tear3d.clouds.descent import Descent
 from tear3d.clouds.equations import Pairing, Surface
-from tear3d.clouds.sight import CLEAR, Flags, Seen, contradicted, sights
+from tear3d.clouds.sight import REACH, Flags, Seen, contradicted, sights
 from tear3d.clouds.verdict import REJECTED_FIT, CloudEvidence
 from tear3d.features.normals import estimate_normals
 from tear3d.features.steps import Tick, part_of
@@ -75,13 +75,13 @@ class _Look:
 
     def contradicted(self, seen: Seen) -> float:
         """Share of the probes that lie where the other cloud saw through, of those and the ones on its surface."""
-        return contradicted(seen, self.moved, self.near, np.asarray(self.distances > CLEAR))
+        return contradicted(seen, self.moved, self.near, np.asarray(self.distances > REACH))
 
     def shares(self, axes: FloatArray) -> FloatArray:
         """For each axis, of the surface that faces along it: how much agrees of what is within reach, and of all."""
         facing = (self.normals @ axes) ** 2
         agreeing = facing[self.agree].sum(axis=0)
-        within = facing[self.distances <= CLEAR].sum(axis=0)
+        within = facing[self.distances <= REACH].sum(axis=0)
         tiny = np.finfo(np.float64).tiny
         return np.stack((agreeing / np.maximum(within, tiny), agreeing / np.maximum(facing.sum(axis=0), tiny)))
 
@@ -123,7 +123,7 @@ class Scene:
         few = slice(None, None, -(-len(self.source.points) // _MOVING))
         moving = Surface((self.source.points[few] - middle) / size, self.source.normals[few])
         fixed = Surface((self.target.points - centre) / size, self.target.normals)
-        descent = Descent(Pairing(moving, fixed, "gicp", CLEAR, self.threads), most=_STEPS)
+        descent = Descent(Pairing(moving, fixed, "gicp", REACH, self.threads), most=_STEPS)
         local = pose.copy()
         local[:3, 3] = (pose[:3, :3] @ middle + pose[:3, 3] - centre) / size
         descent.run(local, lambda done: None)

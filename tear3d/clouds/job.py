@@ -20,6 +20,7 @@ from tear3d.clouds.verdict import SAME_POSE, CloudEvidence, judge
 from tear3d.errors import InputError, StoppedError
 from tear3d.features.steps import Steps
 from tear3d.judge.ambiguity import Ambiguity
+from tear3d.judge.verdict import said_first
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.limits import Limits
 from tear3d.problem.options import Options
@@ -28,7 +29,7 @@ from tear3d.result import Result
 # Of the time that is left: what the search may take when a refinement follows, and what further tries may. Free
 # choices.
 _SEARCH_SHARE, _TRIES_SHARE = 0.8, 0.6
-# Points with which a handle can be told from chance: with fewer, the matches say whether a pose stands alone.
+# Points with which a handle can be told from chance: with fewer, the matches alone are asked for other poses.
 _FEWEST_FOR_SHAPE = 500
 
 
@@ -90,7 +91,7 @@ class Job:
         settings = result.settings | {"certify": self.options.certify}
         if result.status != "uncertified":
             return replace(result, settings=settings)
-        return replace(result, message=f"{why}: nothing was proven", settings=settings)
+        return replace(result, message=said_first(result.ambiguity, f"{why}: nothing was proven"), settings=settings)
 
     def _package(self, best: Judged, result: Result, jury: Jury, steps: Steps) -> CloudResult:
         matched, recipe = best.matched, best.matched.recipe
@@ -103,8 +104,10 @@ class Job:
                 refinement = replace(refinement, transformation=result.transformation)
             known = jury.scene.measure(refinement.transformation, result.transformation, recipe.noise_bound)
         pose = result.transformation if refinement is None else refinement.transformation
-        free = self._ambiguity(matched, pose, result, steps)
+        unasked = self._unasked(matched)
+        free = result.ambiguity if unasked else self._ambiguity(matched, pose, result, steps)
         judgement = judge(known, result.significance, settled=refinement is not None, ambiguity=free)
+        unsaid = (unasked,) if unasked and free is None and judgement.verdict != "rejected" else ()
         return CloudResult(
             result=result,
             transformation=pose,
@@ -117,7 +120,7 @@ class Job:
             seconds=steps.seconds,
             evidence=known,
             verdict=judgement.verdict,
-            reasons=judgement.reasons,
+            reasons=judgement.reasons + unsaid,
             ambiguity=free,
             tries=tuple(jury.tries),
             covariance=result.covariance if refinement is None else refinement.covariance,
@@ -125,9 +128,17 @@ class Job:
             notes=self.maker.inputs.notes,
         )
 
+    def _unasked(self, matched: Matched) -> str:
+        """Why the clouds are not asked for other poses; empty when they are."""
+        if self.limits.over():
+            return "whether the clouds fit as well in another pose was not asked: stopped before"
+        if min(len(matched.source), len(matched.target)) < _FEWEST_FOR_SHAPE:
+            return (
+                f"whether the clouds fit as well in another pose was not asked: fewer than {_FEWEST_FOR_SHAPE} points"
+            )
+        return ""
+
     def _ambiguity(self, matched: Matched, pose: FloatArray, result: Result, steps: Steps) -> Ambiguity | None:
-        if self.limits.over() or min(len(matched.source), len(matched.target)) < _FEWEST_FOR_SHAPE:
-            return result.ambiguity
         # Also without a consensus: that of a ball's matches is none, for every turn has as many.
         began = time.perf_counter()
         others = [other.transformation for other in result.alternatives]

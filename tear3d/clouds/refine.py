@@ -21,6 +21,7 @@ from tear3d.judge.uncertain import Uncertain
 from tear3d.judge.uncertainty import carried
 from tear3d.problem.arrays import FloatArray, Points, as_points
 from tear3d.problem.limits import Limits, ctrl_c_cancels
+from tear3d.problem.strict import strict
 
 _NEIGHBOURS = 20
 # What the preparation counts for in the progress that is shown.
@@ -59,12 +60,9 @@ class RefineResult(Uncertain):
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON: None instead of NaN."""
-        plain = {name: None if value != value else value for name, value in vars(self).items() if name not in _ARRAYS}
-        known = self.covariance.tolist() if np.isfinite(self.covariance).all() else None
-        return {"transformation": self.transformation.tolist()} | plain | {"covariance": known}
-
-
-_ARRAYS = ("transformation", "covariance")
+        known = self.covariance if np.isfinite(self.covariance).all() else None
+        plain: dict[str, Any] = strict(vars(self) | {"covariance": known})
+        return plain
 
 
 def refine_icp(

@@ -46,7 +46,8 @@ class CloudResult(Uncertain):
     tries: tuple[Try, ...] = ()
     """What was tried, first to last; the result is that of the try whose best pose the clouds bear out best."""
     ambiguity: Ambiguity | None = None
-    """Why another pose may be meant just as well; None when this one stands alone."""
+    """Why another pose may be meant just as well. None when none was found; also when the clouds were not asked, which
+    `reasons` says: a limit was over, or they are too small, and the matches know of none."""
     covariance: FloatArray = field(default_factory=lambda: np.full((6, 6), np.nan), repr=False)
     """Of the pose, as that of a result: from the refinement, or from the matches without one."""
     dropped: tuple[int, int] = (0, 0)

@@ -18,7 +18,7 @@ from tear3d.problem.arrays import FloatArray
 
 Flags = NDArray[np.bool_]
 
-CLEAR = 3.0
+REACH = 3.0
 """Voxels: so far beyond a point must a ray go on, and so far from all that was measured must the point be."""
 _WIDTH = 0.5
 """Voxels: rays that pass nearer go through the point."""
@@ -65,7 +65,7 @@ class Sight:
         apart, ray = self.tree.query(screen, k=ranks)
         passes = apart <= _WIDTH * voxel[:, None]
         nearest = np.where(passes, self.depth[ray], np.inf).min(axis=1)
-        return np.asarray(passes.any(axis=1) & (nearest > depth + CLEAR * self.voxel_size))
+        return np.asarray(passes.any(axis=1) & (nearest > depth + REACH * self.voxel_size))
 
     @property
     def hidden(self) -> float:

@@ -3,8 +3,8 @@
 ============  ==========================================================================  ===================
 status        when                                                                        success
 ============  ==========================================================================  ===================
-optimal       the proof is complete, it is about this pose, and it cannot be chance       yes
-uncertified   it cannot be chance; no proof was asked for, or the proof did not succeed   yes
+optimal       the proof is complete, it is about this pose, and it stands out from chance yes
+uncertified   it stands out; no proof was asked for, or the proof did not succeed         yes
 time_limit    the limit ended the call before what was asked for was done                 unless maybe chance
 node_limit    likewise                                                                    unless maybe chance
 interrupted   likewise, by Ctrl-C or by the progress callback                             unless maybe chance
@@ -34,7 +34,7 @@ class Evidence(NamedTuple):
     """What is known at the end of a call."""
 
     level: float
-    """The significance: log10 of the chance that meaningless data show a pose that stands out like this one."""
+    """The significance: log10 of the modelled chance that meaningless data show a pose that stands out like this."""
     num_inliers: int
     certify: bool | str
     certificate: Certificate
@@ -52,16 +52,19 @@ class Evidence(NamedTuple):
 
 
 def could_be_chance(level: float) -> bool:
-    """Whether meaningless data would show such a consensus too."""
+    """Whether a pose of this significance counts as one that meaningless data show too."""
     return not level <= SIGNIFICANT
 
 
 def verdict(known: Evidence) -> tuple[Status, str]:
     """The status of a result and the sentences that go with it."""
     status, message = _verdict(known)
-    if known.ambiguity is not None:
-        message = f"ambiguous: {known.ambiguity.sentence}; {message}"
-    return status, message
+    return status, said_first(known.ambiguity, message)
+
+
+def said_first(ambiguity: Ambiguity | None, message: str) -> str:
+    """The message, after the ambiguity if there is one."""
+    return message if ambiguity is None else f"ambiguous: {ambiguity.sentence}; {message}"
 
 
 def _verdict(known: Evidence) -> tuple[Status, str]:

@@ -10,8 +10,15 @@ import numpy as np
 from typer.testing import CliRunner
 
 from tear3d.cli import app
+from tear3d.clouds import CloudResult
+from tear3d.clouds.verdict import CloudEvidence
 from tear3d.problem.limits import Progress
+from tear3d.refine import RefineResult
 from tear3d.result import Certificate, Result, StageCertificate
+from tests.bumpy import apply, pose
+
+FOUND = pose([0.4, -1.2, 2.0], [3.0, 1.0, -2.0])
+REFINED = pose([0.401, -1.2, 2.0], [3.0, 1.001, -2.0])
 
 
 class FakeSolver:
@@ -46,6 +53,44 @@ class FakeSolver:
             significance=-87.3,
             seconds={"row 1": 0.61, "row 2": 0.004},
             settings={"certify": options.get("certify", True)},
+        )
+
+
+class FakeAligner:
+    """Stands in for `tear3d.register_clouds`: knows the answer, remembers how it was called."""
+
+    def __init__(self):
+        self.status = "optimal"
+        self.refined = REFINED
+        self.verdict = "confirmed"
+        self.calls = []
+
+    def __call__(self, source, target, *, refine, progress, **options):
+        self.calls.append({"source": source, "target": target, "refine": refine, **options})
+        rows = np.arange(50)
+        result = FakeSolver(FOUND, self.status)(
+            source[rows],
+            apply(FOUND, source[rows]),
+            noise_bound=0.1,
+            progress=progress,
+            certify=options["certify"],
+        )
+        refinement = None
+        if refine is not None and result.success:
+            refinement = RefineResult(self.refined, 0.93, 0.012, 0.9, 0.02, True, 7, 0.3, 0.05)
+        return CloudResult(
+            result=result,
+            transformation=FOUND if refinement is None else self.refined,
+            refinement=refinement,
+            pairs=np.column_stack((rows, rows)),
+            source_points=source[:400],
+            target_points=apply(FOUND, source[:400]),
+            voxel_size=0.1,
+            noise_bound=0.15,
+            seconds={"downsample": 0.1, "register": 0.4},
+            evidence=CloudEvidence(),
+            verdict=self.verdict if result.success else "doubtful",
+            reasons=("a reason",),
         )
 
 

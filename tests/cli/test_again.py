@@ -8,7 +8,6 @@ import shlex
 import numpy as np
 
 from tests.cli.support import run
-from tests.cli.test_align import aligner, files  # noqa: F401  fixtures
 
 
 def told(page):
@@ -46,7 +45,7 @@ def test_the_python_code_runs_and_passes_the_same(solver, pairs_file, tmp_path):
     np.testing.assert_array_equal(first["weights"], second["weights"])
 
 
-def test_the_same_for_clouds_and_in_the_settings(aligner, files, tmp_path):  # noqa: F811
+def test_the_same_for_clouds_and_in_the_settings(aligner, files, tmp_path):
     run("align", *files, "--top-k", 3, "--refine", "none", "--mutual", "--out", tmp_path / "run", "--quiet")
     command, code = told(tmp_path / "run" / "report.html")
     assert command.endswith("--refine none --top-k 3 --mutual --seed 0")

@@ -7,18 +7,12 @@ import numpy as np
 import pytest
 
 import tear3d
-from tear3d.cli import session
-from tear3d.clouds import CloudResult
-from tear3d.clouds.verdict import CloudEvidence
 from tear3d.io.pairs import read_pairs
 from tear3d.io.poses import read_pose
-from tear3d.refine import RefineResult
-from tests.bumpy import apply, bumpy_cloud, pose
-from tests.cli.support import FakeSolver, run
+from tests.bumpy import apply, pose
+from tests.cli.support import FOUND, REFINED, run
 from tests.real_data import require_clouds
 
-FOUND = pose([0.4, -1.2, 2.0], [3.0, 1.0, -2.0])
-REFINED = pose([0.401, -1.2, 2.0], [3.0, 1.001, -2.0])
 NAMES = (
     "lidar_small_gicp",
     "stanford_bunny_045_090",
@@ -26,60 +20,6 @@ NAMES = (
     pytest.param("kitti00_0_10", marks=pytest.mark.slow),
     pytest.param("stanford_dragon_0_336", marks=pytest.mark.slow),
 )
-
-
-class FakeAligner:
-    """Stands in for `tear3d.register_clouds`: knows the answer, remembers how it was called."""
-
-    def __init__(self):
-        self.status = "optimal"
-        self.refined = REFINED
-        self.verdict = "confirmed"
-        self.calls = []
-
-    def __call__(self, source, target, *, refine, progress, **options):
-        self.calls.append({"source": source, "target": target, "refine": refine, **options})
-        rows = np.arange(50)
-        result = FakeSolver(FOUND, self.status)(
-            source[rows],
-            apply(FOUND, source[rows]),
-            noise_bound=0.1,
-            progress=progress,
-            certify=options["certify"],
-        )
-        refinement = None
-        if refine is not None and result.success:
-            refinement = RefineResult(self.refined, 0.93, 0.012, 0.9, 0.02, True, 7, 0.3, 0.05)
-        return CloudResult(
-            result=result,
-            transformation=FOUND if refinement is None else self.refined,
-            refinement=refinement,
-            pairs=np.column_stack((rows, rows)),
-            source_points=source[:400],
-            target_points=apply(FOUND, source[:400]),
-            voxel_size=0.1,
-            noise_bound=0.15,
-            seconds={"downsample": 0.1, "register": 0.4},
-            evidence=CloudEvidence(),
-            verdict=self.verdict if result.success else "doubtful",
-            reasons=("a reason",),
-        )
-
-
-@pytest.fixture
-def aligner(monkeypatch):
-    fake = FakeAligner()
-    monkeypatch.setattr(tear3d, "register_clouds", fake, raising=False)
-    monkeypatch.setattr(session.warmup, "is_cold", lambda: False)
-    return fake
-
-
-@pytest.fixture
-def files(tmp_path):
-    cloud = bumpy_cloud(600, 0)
-    np.save(tmp_path / "a.npy", cloud)
-    np.savetxt(tmp_path / "b.xyz", apply(FOUND, cloud), fmt="%.17g")
-    return tmp_path / "a.npy", tmp_path / "b.xyz"
 
 
 def test_the_summary_shows_the_refined_pose_and_the_certificate(aligner, files):

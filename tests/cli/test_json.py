@@ -7,8 +7,7 @@ import pytest
 
 from tear3d.judge.ambiguity import Ambiguity
 from tear3d.result import Alternative
-from tests.cli.support import FakeSolver, run
-from tests.cli.test_align import FOUND, REFINED, aligner, files  # noqa: F401  fixtures
+from tests.cli.support import FOUND, REFINED, FakeSolver, run
 from tests.report.case import make_case, make_found
 
 COMMON = [
@@ -27,7 +26,7 @@ def strictly(value):
     return json.loads(json.dumps(value, allow_nan=False))
 
 
-def test_pairs_and_clouds_share_their_first_fields(solver, aligner, pairs_file, files):  # noqa: F811
+def test_pairs_and_clouds_share_their_first_fields(solver, aligner, pairs_file, files):
     pairs = json.loads(run("register", pairs_file, "--json").stdout)
     clouds = json.loads(run("align", *files, "--json").stdout)
     assert list(pairs) == COMMON
@@ -80,7 +79,7 @@ def test_ambiguous_pairs_exit_with_3_and_say_so(solver, pairs_file, monkeypatch)
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])
-def test_no_digit_of_the_pose_is_lost_in_a_narrow_terminal(aligner, files, monkeypatch, columns):  # noqa: F811
+def test_no_digit_of_the_pose_is_lost_in_a_narrow_terminal(aligner, files, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
     shown = run("align", *files).stdout
     assert "…" not in shown

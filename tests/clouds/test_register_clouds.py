@@ -1,19 +1,16 @@
 import json
+from importlib.util import find_spec
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-import tear3d.clouds.job as module
 from tear3d.clouds import register_clouds
 from tear3d.errors import InputError, MissingExtraError
-from tear3d.find.search import Candidate
-from tear3d.problem.pose import Pose
-from tear3d.result import Certificate, Result
 from tests.bumpy import apply, bumpy_cloud, pose
+from tests.clouds.support import TRUTH, halves
 from tests.real_data import clouds_dir
 
-TRUTH = pose([0.4, -1.2, 2.0], [3.0, 1.0, -2.0])
 NAMES = (
     "3dmatch_kitchen_0_1",
     "kitti00_0_10",
@@ -21,39 +18,6 @@ NAMES = (
     pytest.param("lidar_small_gicp", marks=pytest.mark.slow),
     pytest.param("stanford_dragon_0_336", marks=pytest.mark.slow),
 )
-
-
-@pytest.fixture
-def solver(monkeypatch):
-    """Stands in for the solver: answers with a given pose and remembers how it was called."""
-    fake = SimpleNamespace(pose=TRUTH, status="optimal", calls=[])
-
-    class FakePoses:
-        def __init__(self, matched):
-            self.matched = matched
-            level = 1.0 if fake.status == "no_consensus" else -9.0
-            self.candidates = [Candidate(Pose(fake.pose[:3, :3], fake.pose[:3, 3]), 1.0, 9, level, 1, "hits")]
-
-        @classmethod
-        def of(cls, matched, options, limits):
-            return cls(matched)
-
-        def solve(self, found, options, limits):
-            rows = self.matched.rows
-            source, target = self.matched.source[rows[:, 0]], self.matched.target[rows[:, 1]]
-            noise_bound = self.matched.recipe.noise_bound
-            fake.calls.append((source, target, noise_bound, options))
-            inliers = np.linalg.norm(apply(fake.pose, source) - target, axis=1) <= noise_bound
-            return Result(fake.pose, inliers, 0.0, 0.0, fake.status, "", Certificate(), -9.0, {"search": 0.0})
-
-    monkeypatch.setattr(module, "Poses", FakePoses)
-    return fake
-
-
-def halves():
-    """Two overlapping parts of a surface, sampled independently."""
-    source, target = bumpy_cloud(16_000, 0), bumpy_cloud(16_000, 1)
-    return source[source[:, 0] > -0.4], apply(TRUTH, target[target[:, 0] < 0.4])
 
 
 def real_clouds(name):
@@ -133,9 +97,7 @@ def test_options_reach_their_step(solver):
 def test_descriptors_by_open3d(solver):
     """The same matches but for a few whose descriptors lie on a bin's border; a clear error without Open3D."""
     source, target = halves()
-    try:
-        import open3d  # noqa: F401
-    except ImportError:
+    if find_spec("open3d") is None:
         with pytest.raises(MissingExtraError, match=r"tear3d\[open3d\]"):
             register_clouds(source, target, descriptor="fpfh-open3d", refine=None)
         return

@@ -12,9 +12,10 @@ from tear3d.clouds import register_clouds
 from tear3d.clouds.tries import Given, Maker, Recipe
 from tear3d.errors import InputError
 from tear3d.find.search import Candidate
+from tear3d.judge.ambiguity import Ambiguity
 from tear3d.problem.pose import Pose
 from tests.bumpy import apply, bumpy_cloud, pose
-from tests.clouds.test_register_clouds import TRUTH, halves
+from tests.clouds.support import TRUTH, halves
 
 WRONG = pose([1.0, 2.0, 0.0], [0.0, 0.0, 0.0])
 
@@ -96,6 +97,16 @@ def test_a_pose_that_saves_less_is_chosen_by_the_clouds_and_nothing_is_claimed_a
     assert found.result.message == "the clouds prefer this pose to one that saves more: nothing was proven"
     assert not found.result.proven
     assert found.result.settings["certify"] is True
+
+
+def test_an_ambiguity_of_the_matches_stays_in_the_message(found_in, monkeypatch):
+    answers, _ = found_in
+    answers[0] = [candidate(WRONG), candidate(TRUTH, saving=0.5)]
+    solve = module.Poses.solve
+    either = Ambiguity("either way up")
+    monkeypatch.setattr(module.Poses, "solve", lambda *of: replace(solve(*of), ambiguity=either))
+    message = register_clouds(*halves()).result.message
+    assert message == "ambiguous: either way up; the clouds prefer this pose to one that saves more: nothing was proven"
 
 
 def test_when_nothing_is_confirmed_the_best_is_returned_unrefined(found_in):

@@ -13,7 +13,7 @@ import tear3d.clouds.job as module
 from tear3d.clouds import register_clouds
 from tear3d.errors import StoppedError
 from tests.bumpy import bumpy_cloud
-from tests.clouds.test_register_clouds import TRUTH, halves, solver  # noqa: F401
+from tests.clouds.support import TRUTH, halves
 
 FEATURE_STEPS = ("downsample", "describe source", "describe target", "match")
 # The promise is half a second; the rest is for machines with other things to do. What is not stopped takes far longer.
@@ -32,7 +32,7 @@ def interrupt():
 
 
 @pytest.mark.parametrize("step", FEATURE_STEPS)
-def test_progress_that_returns_false_ends_the_features_and_the_error_names_the_step(solver, step):  # noqa: F811
+def test_progress_that_returns_false_ends_the_features_and_the_error_names_the_step(solver, step):
     seen = []
 
     def progress(report):
@@ -48,7 +48,7 @@ def test_progress_that_returns_false_ends_the_features_and_the_error_names_the_s
 
 
 @pytest.mark.parametrize("step", [*FEATURE_STEPS, "register", "refine"])
-def test_an_exception_in_progress_arrives(solver, step):  # noqa: F811
+def test_an_exception_in_progress_arrives(solver, step):
     class Enough(Exception):
         pass
 
@@ -61,7 +61,7 @@ def test_an_exception_in_progress_arrives(solver, step):  # noqa: F811
 
 
 @pytest.mark.parametrize("step", FEATURE_STEPS)
-def test_ctrl_c_in_the_features_is_a_stopped_error(solver, step):  # noqa: F811
+def test_ctrl_c_in_the_features_is_a_stopped_error(solver, step):
     sent = []
 
     def progress(report):
@@ -80,7 +80,7 @@ def test_ctrl_c_in_the_features_is_a_stopped_error(solver, step):  # noqa: F811
 
 @pytest.mark.parametrize("how", ["progress", "ctrl-c"])
 @pytest.mark.parametrize("step", ["register", "refine"])
-def test_once_there_are_matches_the_best_pose_comes_back(solver, step, how):  # noqa: F811
+def test_once_there_are_matches_the_best_pose_comes_back(solver, step, how):
     sent = []
 
     def progress(report):
@@ -100,6 +100,8 @@ def test_once_there_are_matches_the_best_pose_comes_back(solver, step, how):  # 
         assert np.isnan(found.refinement.fitness)
         assert found.to_dict()["refinement"]["fitness"] is None
         assert "not refined" in str(found)
+    assert found.ambiguity is None
+    assert found.reasons[-1].endswith("in another pose was not asked: stopped before")
 
 
 def test_the_error_of_a_time_limit_says_what_to_do():
@@ -108,7 +110,7 @@ def test_the_error_of_a_time_limit_says_what_to_do():
     assert caught.value.ended == "time_limit"
 
 
-def test_a_slow_descriptor_ends_the_call_after_it(solver):  # noqa: F811
+def test_a_slow_descriptor_ends_the_call_after_it(solver):
     def slow(points, voxel_size):
         time.sleep(0.3)
         return points
@@ -117,7 +119,7 @@ def test_a_slow_descriptor_ends_the_call_after_it(solver):  # noqa: F811
         register_clouds(*halves(), descriptor=slow, voxel_size=0.1, time_limit=0.25)
 
 
-def test_the_search_leaves_time_for_the_refinement(solver, monkeypatch):  # noqa: F811
+def test_the_search_leaves_time_for_the_refinement(solver, monkeypatch):
     limits = []
     answer = module.Poses.solve
 
@@ -153,7 +155,7 @@ def test_ctrl_c_from_outside_stops_a_million_points(million):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_in_another_thread_ctrl_c_is_left_alone(solver):  # noqa: F811
+def test_in_another_thread_ctrl_c_is_left_alone(solver):
     found = []
     thread = threading.Thread(target=lambda: found.append(register_clouds(*halves(), refine=None)))
     thread.start()

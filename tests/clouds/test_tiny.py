@@ -19,6 +19,7 @@ def error(make, count, seed, noise):
     target = apply(truth, source)[rng.permutation(count)] + noise * size * rng.normal(size=(count, 3))
     found = register_clouds(source, target, threads=1)
     assert len(found.source_points) > 0.6 * count
+    assert found.ambiguity is not None or found.reasons[-1].endswith("not asked: fewer than 500 points")
     off = np.linalg.norm(apply(found.transformation, source) - apply(truth, source), axis=1).max() / size
     return off if found.success else np.inf
 

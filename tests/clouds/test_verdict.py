@@ -70,6 +70,15 @@ def test_how_much_fit_is_asked_for(known, significance, limit):
     assert f"{limit:.2f} is asked for" in below.reasons[0]
 
 
+def test_matches_at_the_very_limit_are_not_called_chance():
+    low = with_fit(0.4, contradicted=math.nan)
+    assert "the matches alone say little" in judge(low, -2.0).reasons[0]
+    assert "the matches alone could be chance" in judge(low, -1.999).reasons[0]
+    wide = with_fit(0.8, overlap_source=0.55, contradicted=math.nan)
+    assert judge(wide, -2.0).verdict == "confirmed"
+    assert judge(wide, -1.999).verdict == "doubtful"
+
+
 def test_little_fit_or_much_contradiction_rejects():
     low = judge(with_fit(REJECTED_FIT - 1e-9), SURE)
     assert low.verdict == "rejected"

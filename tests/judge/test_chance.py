@@ -149,14 +149,31 @@ def test_large_problems_are_thinned():
     assert level_of_truth(p) < -1000
 
 
+def at_truth(name):
+    """Real pairs, and the pose that they climb to from the true one."""
+    data = np.load(pairs_dir() / f"{name}.npz")
+    pairs = Pairs.of(data["src"], data["dst"], data["xi"])
+    truth = Pose.from_matrix(data["T_gt"]).between(pairs.frame.source, pairs.frame.target)
+    return pairs, climb(pairs, truth, LOSSES["tear"])[0]
+
+
 @pytest.mark.skipif(pairs_dir() is None, reason="real data not found: set TEAR3D_DATA")
 class TestReal:
+    def test_a_pair_at_the_limit_stays_near_it_and_draws_matter_there(self):
+        pairs, pose = at_truth("3dmatch_kitchen_0_34_fpfh")
+        levels = [Chance(pairs, seed=seed)(pose) for seed in range(9)]
+        assert -4.0 < np.median(levels) < -1.0
+        assert 0.2 < np.std(levels) < 1.5
+
+    @pytest.mark.parametrize("name", FEW_INLIERS)
+    def test_draws_change_the_level_by_about_a_tenth(self, name):
+        pairs, pose = at_truth(name)
+        levels = [Chance(pairs, seed=seed)(pose) for seed in range(9)]
+        assert np.std(levels) < 0.15 * abs(np.mean(levels))
+
     @pytest.mark.parametrize("name", FEW_INLIERS)
     def test_few_true_inliers_are_significant(self, name):
-        data = np.load(pairs_dir() / f"{name}.npz")
-        pairs = Pairs.of(data["src"], data["dst"], data["xi"])
-        truth = Pose.from_matrix(data["T_gt"]).between(pairs.frame.source, pairs.frame.target)
-        pose, _ = climb(pairs, truth, LOSSES["tear"])
+        pairs, pose = at_truth(name)
         assert Chance(pairs)(pose) < FEW_INLIERS[name]
 
     @pytest.mark.parametrize(

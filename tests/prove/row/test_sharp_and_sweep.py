@@ -36,7 +36,7 @@ def test_second_row_equals_brute_force_and_sweep(n):
         r1 /= np.linalg.norm(r1)
         u, v = np.linalg.svd(r1[None])[2][1:]
         directions = naive.arc_directions(u, v, 0.0, 2.0 * np.pi, 400)
-        best = naive.best_row(x, y, xi, w, "tear", directions, project=lambda q: q - (q @ r1) * r1)  # noqa: B023
+        best = naive.best_row(x, y, xi, w, "tear", directions, project=lambda q, r1=r1: q - (q @ r1) * r1)
         found = sharp(x, y, xi, w, incumbent=(u, 0.0), across=r1)
         slow = solved(stage_of(x, y, xi, w, circle(r1), across=r1), row=(u, 0.0)).certificate
         assert found.certificate.closed
