@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tear3d.find.ascent import climb
+from tear3d.find.ascent import BAND, climb_from
 from tear3d.find.search import Search
 from tear3d.judge.chance import SIGNIFICANT, Chance
 from tear3d.judge.rivals import Contest, contest
@@ -16,7 +16,7 @@ from tear3d.judge.verdict import Evidence, verdict
 from tear3d.problem.arrays import Numbers, Points
 from tear3d.problem.limits import Limits, ProgressCallback, Stop, ctrl_c_cancels
 from tear3d.problem.losses import LossName
-from tear3d.problem.objective import Scored, inlier_mask, residuals
+from tear3d.problem.objective import Scored, inlier_mask, residuals, survey
 from tear3d.problem.options import BoundsName, Certify, Options
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
@@ -128,9 +128,9 @@ def solve(
     chance = Chance(pairs)
     with limits.timed("candidates"):
         if search is None:
-            search = Search.run(pairs, options, limits, Chance)
-        start = search.candidate(search.ranked()[0]).pose if chosen is None else chosen
-        best = Scored(*climb(pairs, start, options.the_loss, graduated=False, limits=limits))
+            search = Search.run(pairs, options, limits, chance.like)
+        start = search.refined(search.ranked()[0]) if chosen is None else survey(pairs, chosen, options.the_loss, BAND)
+        best = Scored(*climb_from(start, pairs, options.the_loss, limits=limits)[:2])
         others = [best.pose, *search.rivals(best.pose)]
     log.info("candidate saves %.6g after %.3f s", best.saving, limits.seconds)
     attempts: tuple[Attempt, ...] = ()
