@@ -69,7 +69,7 @@ class Search:
 
     @classmethod
     def run(cls, pairs: Pairs, options: Options, limits: Limits, judge: Callable[[Pairs], Judge]) -> Search:
-        """Search until nothing better is to be expected; the pool has at least one pose, however soon the limits end it.
+        """Search until nothing better is to be expected; there is at least one pose, however soon the limits end it.
 
         Parameters
         ----------

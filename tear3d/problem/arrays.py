@@ -84,7 +84,7 @@ def stored_as(obj: Points) -> str:
 def spread_rows(n: int, size: int) -> slice | NDArray[np.int64]:
     """At most `size` of n rows, one drawn from each of equal stretches: no period in the data can fool it."""
     stride = -(-n // size)
-    if stride == 1:
+    if stride <= 1:
         return slice(None)
     count = n // stride
     return np.arange(count) * stride + np.random.default_rng(n).integers(0, stride, count)

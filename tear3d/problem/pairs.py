@@ -193,12 +193,10 @@ class Pairs:
         xi, w = self.aside
         return float(np.sum(w * loss.caps(xi)))
 
-    def mask(self, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """A mask of these pairs as one of the pairs given."""
-        if self.rows is None:
-            return inside
+    def mask(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Some of these pairs as a mask of the pairs given."""
         out = np.zeros(self.num_given, bool)
-        out[self.rows] = inside
+        out[rows if self.rows is None else self.rows[rows]] = True
         return out
 
 
