@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from tear3d.find.rounds import Explorer, Hits, Round, plan
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.crew import Crew
 from tear3d.problem.limits import Limits
-from tear3d.problem.objective import Surveyed, inlier_mask, saving_and_count, survey
+from tear3d.problem.objective import Surveyed, full_saving, inlier_mask, survey
 from tear3d.problem.options import Options
 from tear3d.problem.pairs import Frame, Pairs, take
 from tear3d.problem.pose import Pose
@@ -66,6 +66,8 @@ class Search:
     judge: Callable[[Pairs], Judge]
     tried: int
     ended_by: str
+    _savings: dict[int, tuple[Pose, float]] = field(default_factory=dict, repr=False)
+    """Over the sample, of poses by their identity."""
 
     @classmethod
     def run(cls, pairs: Pairs, options: Options, limits: Limits, judge: Callable[[Pairs], Judge]) -> Search:
@@ -137,12 +139,15 @@ class Search:
     def others(self, best: Pose, poses: list[Pose]) -> list[Pose]:
         """Those of some poses that are neither `best` nor the same as one before, the one that saves most first."""
         sample = self.pool.pairs
-        taken = [sample.frame.inside(best)]
-        for pose in map(sample.frame.inside, poses):
+        taken, distinct = [sample.frame.inside(best)], []
+        for given in poses:
+            pose = sample.frame.inside(given)
             if not self.pool.probes.near(pose, taken):
                 taken.append(pose)
-        taken[1:] = sorted(taken[1:], key=lambda pose: -saving_and_count(sample, pose, self.pool.loss)[0])
-        return [sample.frame.outside(pose) for pose in taken[1 : ENOUGH_RIVALS + 3]]
+                if id(given) not in self._savings:
+                    self._savings[id(given)] = given, full_saving(sample, pose, self.pool.loss)
+                distinct.append(given)
+        return sorted(distinct, key=lambda pose: -self._savings[id(pose)][1])[: ENOUGH_RIVALS + 2]
 
     def _search_rest(self, best: Pose) -> list[Pose]:
         sample, limits = self.pool.pairs, self.pool.limits

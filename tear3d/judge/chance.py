@@ -21,6 +21,7 @@ from functools import cached_property
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from tear3d.judge.witnesses import Witnesses
 from tear3d.problem.arrays import spread_rows
@@ -76,14 +77,14 @@ class Chance:
         """log10 of how many poses a search can try: those through three witnesses."""
         return max(log10_triples(side.count, self._length_chance) for side in self._witnesses)
 
-    def __call__(self, pose: Pose) -> float:
+    def __call__(self, pose: Pose, rows: NDArray[np.int64] | None = None) -> float:
+        """The level of a pose; `rows`, when it is known which of `pairs` agree with it."""
         key = pose.row.tobytes()
         if key not in self._known:
-            self._known[key] = self._level(pose)
+            self._known[key] = self._level(pose, near_rows(self.pairs, pose) if rows is None else rows)
         return self._known[key]
 
-    def _level(self, pose: Pose) -> float:
-        rows = near_rows(self.pairs, pose)
+    def _level(self, pose: Pose, rows: NDArray[np.int64]) -> float:
         if len(rows) <= 3:
             return self.log10_tests
         p0 = self._agreement(pose)

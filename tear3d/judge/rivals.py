@@ -15,7 +15,7 @@ from tear3d.judge.symmetry import free_motions, in_words
 from tear3d.judge.uncertainty import free_turn
 from tear3d.problem.arrays import FloatArray, spread_rows
 from tear3d.problem.losses import Loss
-from tear3d.problem.objective import full_saving, near_rows, saving_and_count
+from tear3d.problem.objective import Surveyed, saving_and_count, survey
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 
@@ -103,22 +103,22 @@ class Contest:
 def contest(chance: Chance, best: Pose, others: list[Pose], loss: Loss) -> Contest:
     """Compare a pose with others over the pairs by which chance is judged."""
     pairs = chance.pairs
-    saving = full_saving(pairs, best, loss)
+    own = survey(pairs, best, loss, 1.0)
+    level, tests = chance(best, own.rows), chance.log10_tests
     symmetry: _Symmetry | None = None
     rivals = []
     for pose in others:
-        worth, number = saving_and_count(pairs, pose, loss)
-        alike = worth >= RELATED * saving
+        found = survey(pairs, pose, loss, 1.0)
+        alike = found.saving >= RELATED * own.saving
         if alike:
-            symmetry = symmetry or _Symmetry(chance, best)
+            symmetry = symmetry or _Symmetry(pairs, own)
             alike = symmetry.relates(pose)
-        rivals.append(Rival(pose, worth, number, chance(pose), alike))
-    level, tests = chance(best), chance.log10_tests
+        rivals.append(Rival(pose, found.saving, found.count, chance(pose, found.rows), alike))
     significance = standing(level, [rival.level for rival in rivals if not rival.related], tests)
-    found = Contest(rivals, significance, [], best, level, saving, tests)
+    outcome = Contest(rivals, significance, [], best, level, own.saving, tests)
     if significance > SIGNIFICANT:
-        return found
-    return replace(found, meant=[rival for rival in rivals if _close(found, rival)])
+        return outcome
+    return replace(outcome, meant=[rival for rival in rivals if _close(outcome, rival)])
 
 
 def _close(found: Contest, rival: Rival) -> bool:
@@ -134,11 +134,9 @@ def _close(found: Contest, rival: Rival) -> bool:
 class _Symmetry:
     """Tells whether a motion leaves both clouds as they are, where the best pose is supported."""
 
-    def __init__(self, chance: Chance, best: Pose) -> None:
-        pairs = chance.pairs
-        rows = near_rows(pairs, best)
-        rows = rows[spread_rows(len(rows), SUPPORT)]
-        self.best = best
+    def __init__(self, pairs: Pairs, best: Surveyed) -> None:
+        rows = best.rows[spread_rows(len(best.rows), SUPPORT)]
+        self.best = best.pose
         self.source = _Cloud(pairs.x, pairs.x[rows], pairs.typical_bound)
         self.target = _Cloud(pairs.y, pairs.y[rows], pairs.typical_bound)
 

@@ -142,6 +142,8 @@ def _region(near: Near) -> FloatArray | None:
         a, b = np.einsum("ij,ij->i", motion, motion), np.einsum("ij,ij->i", near.r, motion)
         root = np.sqrt(np.maximum(b**2 + a * (near.xi**2 - near.squares), 0.0))
         moving = a > 0.0
+        if not moving.any():
+            return None
         high, low = ((root + b)[moving] / a[moving]).min(), ((root - b)[moving] / a[moving]).min()
         region += (high**3 + low**3) / (3.0 * (high + low)) * np.outer(direction, direction)
     return region + noise
