@@ -20,8 +20,6 @@ from tear3d.problem.options import BoundsName, Certify, Options
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 from tear3d.prove.certificate import Attempt, Certificate
-from tear3d.prove.rows import prove_rows
-from tear3d.prove.whole import prove_pose
 from tear3d.result import Result
 
 log = logging.getLogger("tear3d")
@@ -134,8 +132,12 @@ def solve(
     log.info("candidate saves %.6g after %.3f s", best.saving, limits.seconds)
     attempts: tuple[Attempt, ...] = ()
     if options.certify == "full" and limits.exceeded() is None:
+        from tear3d.prove.whole import prove_pose  # kernels that an answer alone does without
+
         best, attempts = prove_pose(pairs, best, options, limits)
     elif options.certify and limits.exceeded() is None:
+        from tear3d.prove.rows import prove_rows
+
         best, attempts = prove_rows(pairs, best, options, limits, chance, SIGNIFICANT)
     ending = Ending(limits.exceeded(), search.done, limits.laps)
     with limits.timed("packaging"):

@@ -23,7 +23,9 @@ SAMPLE = 2_000
 LARGEST = 100_000
 """... and sums are over so many at most. Free choices."""
 BREADTH = 2.0
-"""Source points that lie no farther from a line than this many times their noise do not say how it is turned."""
+"""Source points that lie no farther from a line than this many times their noise do not say how it is turned, ..."""
+STRAY = 100
+"""... and one in so many is not believed alone: it may agree by chance. Free choices."""
 
 
 class Around:
@@ -105,8 +107,18 @@ class Near(NamedTuple):
 
     @property
     def breadth(self) -> float:
-        """Root mean square distance of the points from the nearest plane along their main axis: 0 on a line."""
-        return max(0.0, float(np.linalg.eigvalsh(self.x.T @ self.x / len(self.x))[1])) ** 0.5
+        """Root mean square distance of the points from the nearest plane along their main axis: 0 on a line.
+
+        Without the few that are farthest from it.
+        """
+        x = self.x
+        few = len(x) // STRAY
+        if few:
+            axis = np.linalg.eigh(x.T @ x)[1][:, 2]
+            off = x - np.outer(x @ axis, axis)
+            x = x[np.argpartition(np.einsum("ij,ij->i", off, off), len(x) - few)[:-few]]
+            x = x - x.mean(axis=0)
+        return max(0.0, float(np.linalg.eigvalsh(x.T @ x / len(x))[1])) ** 0.5
 
     def spread(self, noise: Noise) -> FloatArray:
         """Standard deviations of the residuals along an axis."""

@@ -163,5 +163,5 @@ def test_very_many_pairs_are_thinned(monkeypatch):
     x = rng.normal(size=(4000, 3))
     y = x + 0.01 * rng.normal(size=x.shape)
     every = covariance_of(x, y)
-    monkeypatch.setattr("tear3d.judge.uncertainty.LARGEST", 500)
+    monkeypatch.setattr("tear3d.judge.around.LARGEST", 500)
     np.testing.assert_allclose(np.diag(covariance_of(x, y)), np.diag(every), rtol=0.15)
