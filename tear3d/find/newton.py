@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from tear3d.problem.losses import TEAR, point_saving
+from tear3d.problem.losses import TEAR, TLS, point_saving
 
 GRADES = (3.0, 2.6, 2.2, 1.8, 1.4, 1.0)
 """Widths of the graduated start, in noise bounds."""
@@ -21,12 +21,11 @@ STEP_LENGTHS = LONGER + FRACTIONS
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _add_equations(band, pose, loss, squares, scale, h, g):
+def _add_equations(band, pose, loss, scale, h, g):
     """Add the Gauss-Newton system of the pairs within scale·ξ at a pose; return the saving there.
 
-    A small motion (ω, τ) changes the residual e of a point p = Rx + t to e − ω×p − τ. With `squares`
-    all weights are w; without, coordinate c weighs w/|e_c|, which turns squares into the absolute
-    values of tear. Only the lower triangle of h is written.
+    A small motion (ω, τ) changes the residual e of a point p = Rx + t to e − ω×p − τ. All weights are w, but for tear
+    coordinate c weighs w/|e_c|, which turns squares into absolute values. Only the lower triangle of h is written.
     """
     r00, r01, r02, r10, r11, r12, r20, r21, r22, t0, t1, t2 = pose
     saving = 0.0
@@ -41,7 +40,7 @@ def _add_equations(band, pose, loss, squares, scale, h, g):
         absolute = abs(e0) + abs(e1) + abs(e2)
         if square <= bound * bound:
             saving += weight * point_saving(loss, bound, absolute, square)
-        if squares:
+        if loss != TEAR:
             if square > scale * scale * bound * bound:
                 continue
             w0 = w1 = w2 = weight
@@ -92,17 +91,17 @@ def _load(pairs, stride, first, band):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _normal_equations(pairs, stride, band, pose, loss, squares, scale, h, g):
+def _normal_equations(pairs, stride, band, pose, loss, scale, h, g):
     """The system of every stride-th pair; `band` holds them all, or is filled with one piece after the other."""
-    h[:] = 0.0
-    g[:] = 0.0
+    for k in range(36):
+        h[k // 6, k % 6] = 0.0
+    for k in range(6):
+        g[k] = 0.0
     count = (pairs[4].shape[0] - 1) // stride + 1
-    if count <= band.shape[0]:
-        return _add_equations(band[:count], pose, loss, squares, scale, h, g)
     saving = 0.0
     for first in range(0, count, band.shape[0]):
-        filled = _load(pairs, stride, first, band)
-        saving += _add_equations(band[:filled], pose, loss, squares, scale, h, g)
+        filled = count if count <= band.shape[0] else _load(pairs, stride, first, band)
+        saving += _add_equations(band[:filled], pose, loss, scale, h, g)
     return saving
 
 
@@ -163,35 +162,46 @@ def _moved(pose, step, fraction):
 def _ascend(pairs, stride, band, pose, loss, graduated, max_iter):
     """Improve the pose on these pairs, never accepting less."""
     h, g, step = np.empty((6, 6)), np.empty(6), np.empty(6)
-    squares = loss != TEAR
-    first = len(LONGER) if squares else 0
-    best_pose = pose
-    _load(pairs, stride, 0, band)
-    best = _normal_equations(pairs, stride, band, pose, loss, squares, 1.0, h, g)
-    if graduated:  # from a wide least-squares band down to ξ: pulls a rough start in
-        for scale in GRADES:
-            _normal_equations(pairs, stride, band, pose, loss, True, scale, h, g)
+    count = _load(pairs, stride, np.int64(0), band)
+    grades = len(GRADES) if graduated else 0  # from a wide least-squares band down to ξ: pulls a rough start in
+    first = 0 if loss == TEAR else len(LONGER)  # of the lengths to try
+    best, best_pose, before = -1.0, pose, 0.0
+    number, taken, length = 0, 0, 0
+    while count > 0:  # one place that evaluates a pose: every other would have to be compiled as well
+        wide = 0 < number <= grades
+        scale = GRADES[number - 1] if wide else 1.0
+        saving = _normal_equations(pairs, stride, band, pose, TLS if wide else loss, scale, h, g)
+        if wide:
             _solve(h, g)
             pose = _moved(pose, g, 1.0)
-        saving = _normal_equations(pairs, stride, band, pose, loss, squares, 1.0, h, g)
-        if saving > best:
+            number += 1
+            continue
+        better = saving > best
+        if better:
             best, best_pose = saving, pose
-        else:
-            _normal_equations(pairs, stride, band, best_pose, loss, squares, 1.0, h, g)
-    for _ in range(max_iter):
-        _solve(h, g)
-        step[:] = g
-        before = best
-        for k in range(first, len(STEP_LENGTHS)):
-            pose = _moved(best_pose, step, STEP_LENGTHS[k])
-            saving = _normal_equations(pairs, stride, band, pose, loss, squares, 1.0, h, g)
-            if saving > best:  # h and g are already those of the next step
-                best, best_pose = saving, pose
-                break
-        if best <= before * (1.0 + 1e-7):
-            if first == len(LONGER):
-                break
-            first = len(LONGER)  # a long step may only just improve
+        if number == 0 and grades > 0:
+            number = 1
+            continue
+        if number == grades + 1 and not better and taken == 0 and length == 0:
+            pose, length = best_pose, -1  # what was gained by the grades is nothing: back to the start
+            continue
+        if taken > 0:
+            if not better and length + 1 < len(STEP_LENGTHS):
+                length += 1
+                pose = _moved(best_pose, step, STEP_LENGTHS[length])
+                continue
+            if best <= before * (1.0 + 1e-7):
+                if first == len(LONGER):
+                    break
+                first = len(LONGER)  # a long step may only just improve
+        if taken == max_iter:
+            break
+        taken += 1
+        _solve(h, g)  # where h and g were found last: at the best pose, or where the shortest step led
+        for k in range(6):
+            step[k] = g[k]
+        before, length = best, first
+        pose = _moved(best_pose, step, STEP_LENGTHS[length])
     return best_pose
 
 
@@ -204,7 +214,8 @@ def climb_band(x, y, xi, w, rows, rotation, t, loss, graduated):
         for c in range(3):
             mean[c] += x[rows[k], c]
             mean[3 + c] += y[rows[k], c]
-    mean /= n
+    for c in range(6):
+        mean[c] /= n
     out = np.empty(12)
     for c in range(9):
         out[c] = rotation[c // 3, c % 3]
@@ -215,10 +226,11 @@ def climb_band(x, y, xi, w, rows, rotation, t, loss, graduated):
     band = np.empty((min(n, STRIDE_SIZE), 8))
     stride = -(-n // STRIDE_SIZE)
     steps = STEPS
-    if stride > 1:
+    while True:
         pose = _ascend(pairs, stride, band, pose, loss, graduated, steps)
-        graduated, steps = False, FINAL_STEPS
-    pose = _ascend(pairs, 1, band, pose, loss, graduated, steps)
+        if stride == 1:
+            break
+        stride, graduated, steps = 1, False, FINAL_STEPS
     for c in range(12):
         out[c] = pose[c]
     _orthonormalise(out)
@@ -237,7 +249,8 @@ def _orthonormalise(pose):
     """Many small turns drift off the rotations by rounding: Newton's steps R·(3 − RᵀR)/2 lead to the nearest."""
     old = np.empty(9)
     for _ in range(3):
-        old[:] = pose[:9]
+        for k in range(9):
+            old[k] = pose[k]
         for k in range(9):
             i, j = 3 * (k // 3), k % 3
             total = 1.5 * old[k]

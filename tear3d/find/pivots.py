@@ -101,7 +101,7 @@ def _choose_seeds(bits, degree, m, floor, seeds):
     words = (m + 63) // 64
     found = 0
     for _ in range(SEEDS):
-        seed = 0
+        seed = np.int64(0)  # a literal would have its own copy of what it is passed to compiled
         for j in range(1, m):
             if degree[j] > degree[seed]:
                 seed = j
