@@ -13,6 +13,7 @@ from tear3d.judge.rivals import Contest, contest
 from tear3d.judge.uncertainty import pose_covariance
 from tear3d.judge.verdict import Evidence, verdict
 from tear3d.problem.arrays import Numbers, Points
+from tear3d.problem.compiling import compiled_apart
 from tear3d.problem.limits import Limits, ProgressCallback, Stop, ctrl_c_cancels
 from tear3d.problem.losses import LossName
 from tear3d.problem.objective import Scored, survey
@@ -110,7 +111,7 @@ def register(
         seed=seed,
     )
     limits = options.limits()
-    with ctrl_c_cancels(limits):
+    with ctrl_c_cancels(limits), compiled_apart(limits):
         return solve(Pairs.of(source, target, noise_bound, weights), options, limits)
 
 

@@ -129,15 +129,15 @@ class Job:
         if self.limits.over() or min(len(matched.source), len(matched.target)) < _FEWEST_FOR_SHAPE:
             return result.ambiguity
         # Also without a consensus: that of a ball's matches is none, for every turn has as many.
-        began = time.perf_counter()
+        began = self.limits.seconds
         others = [other.transformation for other in result.alternatives]
         size = matched.recipe.voxel_size
         found = ambiguity(matched.source, matched.target, pose, size, others=others, threads=self.threads)
-        steps.seconds["ambiguity"] = time.perf_counter() - began
+        steps.seconds["ambiguity"] = self.limits.seconds - began
         return found
 
     def _refined(self, start: FloatArray, matched: Matched, steps: Steps) -> RefineResult:
-        began = time.perf_counter()
+        began = self.limits.seconds
         size = matched.recipe.voxel_size
         # Finer than the matches: the pose is near.
         refinement = refine_icp(
@@ -149,7 +149,7 @@ class Job:
             threads=self.threads,
             limits=self.limits,
         )
-        steps.seconds["refine"] = time.perf_counter() - began
+        steps.seconds["refine"] = self.limits.seconds - began
         return refinement
 
     @contextmanager

@@ -45,11 +45,11 @@ class Probes:
         self.points = mean + np.concatenate([spread, -spread])
         self.limit = SAME * pairs.typical_bound
         # Images are linear in the twelve numbers of a pose: one product finds those of many.
-        self._linear = np.zeros((12, 6, 3))
+        linear = np.zeros((12, 6, 3))
         for axis in range(3):
-            self._linear[3 * axis : 3 * axis + 3, :, axis] = self.points.T
-            self._linear[9 + axis, :, axis] = 1.0
-        self._linear = self._linear.reshape(12, 18)
+            linear[3 * axis : 3 * axis + 3, :, axis] = self.points.T
+            linear[9 + axis, :, axis] = 1.0
+        self._linear = linear.reshape(12, 18)
 
     def images(self, poses: FloatArray) -> FloatArray:
         """Where poses (rows of 12 numbers) put the points: eighteen numbers each."""
@@ -113,7 +113,7 @@ class Pool:
 
     def _refine(self, pose: Pose, loss: Loss) -> Member:
         reached = climb_from(survey(self.pairs, pose, loss, BAND), self.pairs, loss, graduated=True)
-        return Member(reached.pose, reached.saving, reached.count)
+        return Member(reached.pose, reached.saving, reached.num_inliers)
 
     def _insert(self, new: Member) -> Member:
         images = self.probes.images(np.array([member.pose.row for member in self.members]).reshape(-1, 12))

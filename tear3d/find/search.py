@@ -122,7 +122,7 @@ class Search:
         """The same, with all that is known of it."""
         found = self.refined(member)
         level = self.judge(self.pairs)(found.pose)
-        return Candidate(found.pose, found.saving, found.count, level, self.tried, self.ended_by)
+        return Candidate(found.pose, found.saving, found.num_inliers, level, self.tried, self.ended_by)
 
     def rivals(self, best: Pose) -> list[Pose]:
         """Other poses than `best`, those that save most first.

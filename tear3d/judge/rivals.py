@@ -113,7 +113,7 @@ def contest(chance: Chance, best: Pose, others: list[Pose], loss: Loss) -> Conte
         if alike:
             symmetry = symmetry or _Symmetry(pairs, own)
             alike = symmetry.relates(pose)
-        rivals.append(Rival(pose, found.saving, found.count, chance(pose, found.rows), alike))
+        rivals.append(Rival(pose, found.saving, found.num_inliers, chance(pose, found.rows), alike))
     significance = standing(level, [rival.level for rival in rivals if not rival.related], tests)
     outcome = Contest(rivals, significance, [], best, level, own.saving, tests)
     if significance > SIGNIFICANT:

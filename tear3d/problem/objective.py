@@ -56,7 +56,7 @@ class Surveyed(NamedTuple):
 
     pose: Pose
     saving: float
-    count: int
+    num_inliers: int
     rows: NDArray[np.int64]
 
 

@@ -16,7 +16,7 @@ from tests.cli.support import FakeSolver
 def solver(monkeypatch):
     fake = FakeSolver()
     monkeypatch.setattr(tear3d, "register", fake, raising=False)
-    monkeypatch.setattr(session.warmup, "is_cold", lambda: False)
+    monkeypatch.setattr(session.warmup, "cold", lambda names: [])
     return fake
 
 

@@ -70,7 +70,7 @@ class FakeAligner:
 def aligner(monkeypatch):
     fake = FakeAligner()
     monkeypatch.setattr(tear3d, "register_clouds", fake, raising=False)
-    monkeypatch.setattr(session.warmup, "is_cold", lambda: False)
+    monkeypatch.setattr(session.warmup, "cold", lambda names: [])
     return fake
 
 
