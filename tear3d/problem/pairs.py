@@ -134,12 +134,20 @@ class Pairs:
         given = Given(x, y, xi, usable)
         far = set_aside(given, crowds)
         check_digits(given, crowds, far)
-        if far is not None:
-            crowds = Crowd.of(x, usable & ~far), Crowd.of(y, usable & ~far)
-            for crowd, name in zip(crowds, ("source", "target"), strict=True):
-                check_spread(crowd, name)
-        means = None if far is not None else (summaries[0].mean, summaries[1].mean)
-        return _framed(Block(slice(0, len(x)), x, y, xi, w), weight, far, crowds, means)
+        everything = Block(slice(0, len(x)), x, y, xi, w)
+        if far is None:
+            return _framed(everything, weight, crowds, (summaries[0].mean, summaries[1].mean))
+        rows = np.flatnonzero(~far)
+        aside = np.broadcast_to(xi, len(x))[far], np.broadcast_to(w, len(x))[far]
+        del x, y, given, crowds  # the kept are copies
+        kept = Block(slice(0, len(rows)), *(take(values, rows) for values in everything[1:]))
+        usable = (kept.xi > 0.0) & (kept.w > 0.0)
+        some = None if usable.all() else np.broadcast_to(usable, len(rows))
+        crowds = Crowd.of(kept.x, some), Crowd.of(kept.y, some)
+        for crowd, name in zip(crowds, ("source", "target"), strict=True):
+            check_spread(crowd, name)
+        means = Summary.of(kept.x).mean, Summary.of(kept.y).mean
+        return _framed(kept, weight, crowds, means, Aside(rows, len(far), aside))
 
     def __len__(self) -> int:
         return len(self.x)
@@ -238,34 +246,34 @@ def _relative(w: FloatArray) -> tuple[FloatArray, float]:
     return (w, 1.0) if unit == 1.0 else (w / unit, unit)
 
 
+class Aside(NamedTuple):
+    """Which pairs were not set aside, of how many; and ξ and w of those that were."""
+
+    rows: NDArray[np.int64] | None
+    num_given: int
+    bounds_and_weights: tuple[FloatArray, FloatArray] = (np.empty(0), np.empty(0))
+
+
 def _framed(
-    given: Block,
+    kept: Block,
     weight: float,
-    far: NDArray[np.bool_] | None,
     crowds: tuple[Crowd, Crowd],
-    means: tuple[FloatArray, FloatArray] | None,
+    means: tuple[FloatArray, FloatArray],
+    apart: Aside | None = None,
 ) -> Pairs:
-    """Centre, and scale if need be. `crowds` and `means` are those of the pairs that are not set aside."""
-    _, x, y, xi, w = given
-    num_given, rows, aside = len(x), None, (np.empty(0), np.empty(0))
-    if far is not None:
-        aside = np.broadcast_to(xi, len(x))[far], np.broadcast_to(w, len(x))[far]
-        rows = np.flatnonzero(~far)
-        x, y, xi, w = x[rows], y[rows], take(xi, rows), take(w, rows)
-    source, target = means if means is not None else (Summary.of(x).mean, Summary.of(y).mean)
+    """Centre, and scale if need be."""
+    _, x, y, xi, w = kept
+    rows, num_given, aside = apart or Aside(None, len(x))
     size = max(crowd.widest for crowd in crowds)
     unit = 1.0 if 1.0 / PLAIN <= size <= PLAIN else math.ldexp(1.0, math.frexp(size)[1])
     zero = np.zeros(3)
-    away = max(
-        float(np.abs(mean).max()) / max(crowd.widest, 1e-300)
-        for mean, crowd in zip((source, target), crowds, strict=True)
-    )
+    away = max(float(np.abs(mean).max()) / max(crowd.widest, 1e-300) for mean, crowd in zip(means, crowds, strict=True))
     if len(x) > COPY_LIMIT and unit == 1.0 and away <= FAR_OFF:
-        return Pairs(x, y, xi, w, Frame(zero, zero, 1.0, weight), source, target, rows, num_given, aside)
-    x, y = x - source, y - target
+        return Pairs(x, y, xi, w, Frame(zero, zero, 1.0, weight), *means, rows, num_given, aside)
+    x, y = x - means[0], y - means[1]
     if unit != 1.0:
         x, y, xi, aside = x / unit, y / unit, xi / unit, (aside[0] / unit, aside[1])
-    return Pairs(x, y, xi, w, Frame(source, target, unit, weight), zero, zero, rows, num_given, aside)
+    return Pairs(x, y, xi, w, Frame(*means, unit, weight), zero, zero, rows, num_given, aside)
 
 
 def _sum(product: FloatArray, n: int) -> float:
