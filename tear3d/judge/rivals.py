@@ -20,11 +20,16 @@ from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 
 CLOSE = 0.8
-"""A rival that saves, and surprises, at least this share of what the best pose does may be meant just as well."""
+"""A rival that saves, and surprises, at least this share of what the best pose does may be meant just as well. Free
+choice: the two motions of tests/judge/test_rivals.py save as much as each other, or a third."""
 RELATED = 0.5
 """The same for a rival that a symmetry leads to: matches choose between equal places at random."""
 ONTO_ITSELF = 0.5
-"""Share of the points, beyond what any place would give, that a symmetry leaves on the cloud."""
+"""Share of the points, beyond what any place would give, that a symmetry leaves on the cloud. RELATED and this are free
+choices, made on the turned, round and repeated things of tests/judge/test_rivals.py. On FPFH matches of 28 other random
+shapes (`benchmarks.families`) 99 rivals of the 14 symmetric ones saved half or more, and 75 of them left half or more
+on the cloud; of the 14 that a detail makes asymmetric 5 did both, and none was told apart: such a detail has few
+matches."""
 ALTERNATIVES, FEW, MANY = 8, 2, 1_000_000
 """Rivals that are shown, and of how many pairs on only some: each is a pass over all of them."""
 SUPPORT = 500

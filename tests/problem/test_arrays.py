@@ -172,7 +172,7 @@ def test_bad_correspondences(given, message):
 
 @pytest.mark.parametrize("n", [3, 16_384, 40_001])
 def test_summaries_are_what_numpy_says(n):
-    points = np.random.default_rng(n).normal(size=(n, 3)) + [5.0, -7.0, 0.0]
+    points = np.random.default_rng(n).normal(size=(n, 3)) + np.array([5.0, -7.0, 0.0])
     summary = Summary.of(points)
     assert summary.largest == np.abs(points).max()
     np.testing.assert_allclose(summary.mean, points.mean(axis=0), rtol=1e-12)
