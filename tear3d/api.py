@@ -5,24 +5,22 @@ from __future__ import annotations
 import logging
 from typing import NamedTuple
 
-import numpy as np
-
-from tear3d.find.ascent import climb
+from tear3d.find.ascent import BAND, climb_from
 from tear3d.find.search import Search
+from tear3d.judge.around import Around
 from tear3d.judge.chance import SIGNIFICANT, Chance
 from tear3d.judge.rivals import Contest, contest
 from tear3d.judge.uncertainty import pose_covariance
 from tear3d.judge.verdict import Evidence, verdict
 from tear3d.problem.arrays import Numbers, Points
+from tear3d.problem.compiling import compiled_apart
 from tear3d.problem.limits import Limits, ProgressCallback, Stop, ctrl_c_cancels
 from tear3d.problem.losses import LossName
-from tear3d.problem.objective import Scored, inlier_mask, residuals
+from tear3d.problem.objective import Scored, survey
 from tear3d.problem.options import BoundsName, Certify, Options
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 from tear3d.prove.certificate import Attempt, Certificate
-from tear3d.prove.rows import prove_rows
-from tear3d.prove.whole import prove_pose
 from tear3d.result import Result
 
 log = logging.getLogger("tear3d")
@@ -113,7 +111,7 @@ def register(
         seed=seed,
     )
     limits = options.limits()
-    with ctrl_c_cancels(limits):
+    with ctrl_c_cancels(limits), compiled_apart(limits):
         return solve(Pairs.of(source, target, noise_bound, weights), options, limits)
 
 
@@ -128,15 +126,19 @@ def solve(
     chance = Chance(pairs)
     with limits.timed("candidates"):
         if search is None:
-            search = Search.run(pairs, options, limits, Chance)
-        start = search.candidate(search.ranked()[0]).pose if chosen is None else chosen
-        best = Scored(*climb(pairs, start, options.the_loss, graduated=False, limits=limits))
+            search = Search.run(pairs, options, limits, chance.like)
+        start = search.refined(search.ranked()[0]) if chosen is None else survey(pairs, chosen, options.the_loss, BAND)
+        best = Scored(*climb_from(start, pairs, options.the_loss, limits=limits)[:2])
         others = [best.pose, *search.rivals(best.pose)]
     log.info("candidate saves %.6g after %.3f s", best.saving, limits.seconds)
     attempts: tuple[Attempt, ...] = ()
     if options.certify == "full" and limits.exceeded() is None:
+        from tear3d.prove.whole import prove_pose  # kernels that an answer alone does without
+
         best, attempts = prove_pose(pairs, best, options, limits)
     elif options.certify and limits.exceeded() is None:
+        from tear3d.prove.rows import prove_rows
+
         best, attempts = prove_rows(pairs, best, options, limits, chance, SIGNIFICANT)
     ending = Ending(limits.exceeded(), search.done, limits.laps)
     with limits.timed("packaging"):
@@ -158,11 +160,10 @@ def _package(
     """Everything about the best pose, in the coordinates and units that were given."""
     frame, loss = pairs.frame, options.the_loss
     unit = frame.saving_unit(loss)
-    mask = inlier_mask(pairs, best.pose)
-    inside = residuals(pairs.take(np.flatnonzero(mask)), best.pose)
+    around = Around(pairs, best.pose)
     known = Evidence(
         level=compared.significance,
-        num_inliers=len(inside),
+        num_inliers=len(around.inside),
         certify=options.certify,
         certificate=Certificate(tuple(attempt.scaled(unit) for attempt in attempts)),
         ended=ending.ended,
@@ -170,14 +171,14 @@ def _package(
         aside=pairs.num_given - len(pairs),
         # The bound of the whole pose has them in it already.
         aside_may_win=options.certify != "full" and pairs.aside_total(loss) > best.saving,
-        ambiguity=compared.ambiguity(pairs),
+        ambiguity=compared.ambiguity(around),
         alone=compared.level,
     )
     status, message = verdict(known)
     return Result(
         transformation=frame.outside(best.pose).matrix,
-        inlier_mask=pairs.mask(mask),
-        inlier_rmse=frame.unit * float(np.sqrt(np.mean(inside**2))) if len(inside) else float("nan"),
+        inlier_mask=pairs.mask(around.inside),
+        inlier_rmse=frame.unit * around.rmse,
         saving=unit * best.saving,
         objective=max(0.0, unit * (pairs.total(loss) - best.saving)),  # rounding must not make it negative
         status=status,
@@ -189,5 +190,5 @@ def _package(
         settings=options.to_dict() | {"noise_bound": pairs.given_bound, "pairs": pairs.num_given},
         alternatives=compared.alternatives(pairs, loss),
         ambiguity=known.ambiguity,
-        covariance=pose_covariance(pairs, best.pose, loss),
+        covariance=pose_covariance(around, loss),
     )
