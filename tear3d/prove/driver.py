@@ -73,7 +73,9 @@ class Stage(Protocol):
     best_first: bool = False
     """Whether phases take turns by their bounds."""
     elsewhere: frozenset[int] = frozenset()
-    """The phases whose nodes may hold solutions far from the incumbent, if anybody asks for them."""
+    """The phases whose nodes may hold solutions far from the incumbent, if anybody asks for them, ..."""
+    extra: float = 0.0
+    """... and how much work is spent on them when the gap is closed, as a share of what was done until then."""
 
     def roots(self) -> FloatArray:
         """Nodes that cover the domain."""
@@ -112,6 +114,8 @@ class Task(NamedTuple):
     """The best saving known elsewhere."""
     work: int = 0
     """What was done until the batch began."""
+    proven: bool = False
+    """Whether the gap is closed, and the rest is about what is elsewhere."""
 
     @property
     def threshold(self) -> float:
@@ -166,6 +170,7 @@ class _Search:
         self.running: list[float] = []
         self.far, self.far_solution, self.far_closed = 0.0, None, 0.0
         self.far_running = 0.0
+        self.proven_after: int | None = None
         self.history: list[tuple[float, float, float]] = []
         self.stride = self.skipped = 1
         self.visited: list[FloatArray] = []
@@ -174,7 +179,15 @@ class _Search:
 
     @property
     def task(self) -> Task:
-        return Task(self.saving, self.slack, self.limits.cells_left(), self.limits, self.far, self.work)
+        return Task(
+            self.saving,
+            self.slack,
+            self.limits.cells_left(),
+            self.limits,
+            self.far,
+            self.work,
+            self.proven_after is not None,
+        )
 
     def bound(self) -> float:
         """No solution saves more."""
@@ -186,11 +199,14 @@ class _Search:
         waiting = (-heap[0][0] for phase, heap in self.open.items() if phase in self.stage.elsewhere)
         return max(self.far, self.far_closed, self.far_running, *waiting, 0.0)
 
-    def unsure_elsewhere(self) -> bool:
-        """Whether something elsewhere is left that is of interest."""
+    def done_elsewhere(self) -> bool:
+        """Whether all that is of interest elsewhere is known, or enough was done about it since the gap was closed."""
+        if self.proven_after is None:
+            self.proven_after = self.work
         task = self.task
         phases = (phase for phase in self.open if phase in self.stage.elsewhere)
-        return any(-self.open[phase][0][0] > self.stage.of_interest(phase, task) for phase in phases)
+        unsure = any(-self.open[phase][0][0] > self.stage.of_interest(phase, task) for phase in phases)
+        return not unsure or self.work > (1.0 + self.stage.extra) * self.proven_after
 
     def push(self, nodes: FloatArray) -> None:
         for bound, phase, node in zip((-nodes[:, BOUND]).tolist(), nodes[:, PHASE].tolist(), nodes, strict=True):
@@ -217,7 +233,7 @@ class _Search:
         """Search until something ends it, and say what."""
         while True:
             self.report()
-            if relative_gap(self.saving, self.bound()) <= self.rel_gap and not self.unsure_elsewhere():
+            if relative_gap(self.saving, self.bound()) <= self.rel_gap and self.done_elsewhere():
                 return "gap"
             reason = self.limits.exceeded()
             if reason is not None:

@@ -19,7 +19,7 @@ from tear3d.prove.bounds.voters import BLOCK, ONE, ZERO, Block, F, capped_places
 from tear3d.prove.bounds.voxels import TINY, VOXELS, left_of, make_grid, sum_up, survivors
 from tear3d.prove.domains.rotations import Triple
 
-COARSE = 0.4
+COARSE = 0.3
 """Side of a voxel of the first grid, as a share of half the side of a typical box; halved from grid to grid."""
 TYPICAL = 1.3
 """Half the side of a typical box: ξ and so many times what the longest side of the cell moves a typical point."""
@@ -31,9 +31,9 @@ GRADED_ROUNDS = 1
 """The number of grids, plain and graded, ..."""
 SHRUNK = 0.5
 """... and when a finer one is tried: the last one cut the box of t to less than this share, ..."""
-PROMISING = 0.8
+PROMISING = 0.6
 """... or this share of the bound would not beat the threshold."""
-CAPPED = 0.4
+CAPPED = 0.1
 """Half sides of cells above which the spherical cap is worth its square roots."""
 GRADED = 0.5
 FINE = 0.3
@@ -171,7 +171,7 @@ def _volume(low, high):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def vote(voters, span, frame, low, high, threshold, ballot, booth):
+def vote(voters, span, frame, box, threshold, floor, ballot, booth):
     """Bound the saving of all poses with rotations of a cell and t from low to high, and shrink that box.
 
     Parameters
@@ -180,9 +180,11 @@ def vote(voters, span, frame, low, high, threshold, ballot, booth):
     span : (start, stop)
         Which of them; the others can save nothing here.
     frame : CellFrame
-    low, high : triples
-    threshold : float
-        Savings up to this are of no interest: the box is cut to where it can be beaten.
+    box : (low, high)
+        Of t, triples.
+    threshold, floor : float
+        Whether the bound is below the threshold is what matters, and the box is cut to where the floor can be beaten, which
+        is no higher.
     ballot : Ballot
     booth : Booth
 
@@ -190,11 +192,12 @@ def vote(voters, span, frame, low, high, threshold, ballot, booth):
     -------
     Tally
     """
+    low, high = box
     turn = TYPICAL * max(frame.half[0], frame.half[1], frame.half[2]) * frame.axes[0] * ballot.radius
     graded = turn <= GRADED * ballot.xi
     side = (FINE if graded else COARSE) * (ballot.xi + turn)
     room = min(VOXELS, max(FEWEST, PER_PAIR * (span[1] - span[0])))
-    most_votes = int(np.floor(min(threshold / ballot.unit, 2.0**30)))
+    most_votes = int(np.floor(min(floor / ballot.unit, 2.0**30)))
     bound, cut = np.inf, 0.0
     outer = 2 if ballot.loss == TEAR else 3 if ballot.loss == TLS else 4
     for number in range(GRADED_ROUNDS if graded else ROUNDS):
@@ -212,6 +215,6 @@ def vote(voters, span, frame, low, high, threshold, ballot, booth):
         bound = min(bound, hull.most * ballot.unit)
         low, high = left_of(grid, high, hull)
         side *= 0.5
-        if _volume(low, high) > SHRUNK * before and PROMISING * bound > threshold:
+        if bound <= threshold or (_volume(low, high) > SHRUNK * before and PROMISING * bound > threshold):
             break
     return Tally(bound, cut, low, high)

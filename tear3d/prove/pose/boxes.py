@@ -237,7 +237,7 @@ def search_boxes(setting, state, scratch, budget, cells):
             low, high = node[LOW + j], node[HIGH + j]
             middle[j] = 0.5 * (low + high)
             half[j] = 0.5 * (high - low) * UP + TINY
-            toward[j] = min(max(0.0, low), high) - middle[j] if face == 0 else 0.0
+            toward[j] = min(max(0.0, low), high) - middle[j] if near else 0.0
         half[0], half[1], half[2] = frame.half
         shifts = Shifts((middle[3], middle[4], middle[5]), (half[3], half[4], half[5]))
         tight = (toward[0], toward[1], toward[2], toward[3], toward[4], toward[5])

@@ -19,7 +19,7 @@ from tear3d.prove.driver import BOUND, PHASE, Batch, Outcome, Stage, Task
 from tear3d.prove.pose.boxes import Setting, State, search_boxes, thresholds
 from tear3d.prove.pose.cells import CellState, search_cells
 from tear3d.prove.pose.lists import Lists
-from tear3d.prove.pose.nodes import BOXES, LIST, NEAR, VOTES, describe, no_nodes, roots
+from tear3d.prove.pose.nodes import BOXES, LATER, LIST, VOTES, describe, no_nodes, roots
 from tear3d.prove.pose.points import Packed, pack
 from tear3d.prove.pose.workspace import Workspace
 
@@ -42,9 +42,10 @@ ELSEWHERE = 3.0
 """A pose is elsewhere when it moves some point by more than this many noise bounds from where the pose found puts it, ..."""
 NEAR_ZONE = 2.9
 """... and surely not while it moves none by this many from the start of the search (which may be improved by the rest)."""
-SHARES = (0.5, 500, 15_000_000), (0.8, 4_000, 100_000_000)
-"""Elsewhere, nodes are closed when their bound is at most this share of the saving, as long as so many visits of each pair
-and so many in all were not spent (later, when it is no more than near the incumbent), ..."""
+SHARE = 0.8
+EXTRA = 0.15
+"""Elsewhere, nodes are closed when their bound is at most this share of the saving. Cells with bounds between it and what
+the proof needs are left for later, and only so much work, as a share of that of the proof, is spent on them, ..."""
 FAR_SLACK = 0.02
 """... or when it is within so much of the best rival known."""
 
@@ -64,7 +65,8 @@ class WholePose(Stage):
     name = "pose"
     prune = PRUNE
     best_first = True
-    elsewhere = frozenset({VOTES, BOXES})
+    elsewhere = frozenset({VOTES, BOXES, LATER})
+    extra = EXTRA
 
     def __init__(self, pairs: Pairs, loss: Loss, pose: Pose) -> None:
         self.total = pairs.total(loss)
@@ -90,7 +92,7 @@ class WholePose(Stage):
 
     def of_interest(self, phase: int, task: Task) -> float:
         near, far = thresholds(task.saving, task.far, self._setting(task))
-        return float(near if phase == NEAR else far)
+        return float(far if phase == BOXES or task.proven else near)
 
     def workspace(self) -> Workspace:
         return Workspace(self.packed)
@@ -111,10 +113,7 @@ class WholePose(Stage):
         assert p is not None  # there are nodes
         b = p.ballot
         near, far = NEAR_ZONE * b.xi, ELSEWHERE * b.xi
-        share = next((share for share, each, most in SHARES if task.work < min(each * p.size, most)), 1.0 + task.slack)
-        return Setting(
-            b.xi, b.radius, p.eps, task.slack, share, FAR_SLACK, b.loss, p.farthest, near, far, p.tips
-        )
+        return Setting(b.xi, b.radius, p.eps, task.slack, SHARE, FAR_SLACK, b.loss, p.farthest, near, far, p.tips)
 
 
 class _Run:
@@ -134,7 +133,7 @@ class _Run:
 
     def below(self, nodes: FloatArray) -> Outcome:
         for node in nodes:
-            if node[PHASE] == VOTES:
+            if node[PHASE] in (VOTES, LATER):
                 self._vote(node)
             else:
                 number = int(node[LIST])
@@ -161,17 +160,17 @@ class _Run:
         p, work = self.packed, self.work
         scratch = work.cells
         scratch.nodes[0], scratch.segment[0] = node, 0
-        state = CellState(1, 0, 0, 0.0, 0, 0)
-        limit = thresholds(self.saving, self.far, self.setting)[1]
-        most = max(FEWEST, RUN // p.size) if node[BOUND] <= CLOSE * limit else 1
+        scratch.nodes[0, PHASE] = VOTES
+        state = CellState(1, 0, 0, 0.0, 0, 0, 0)
+        most = max(FEWEST, RUN // p.size) if node[BOUND] <= CLOSE * self._limits()[0] else 1
         most = min(self.task.cells - self.cells, most)
         ended = False
         while state.top > 0 and state.cells < most and not ended:
             if self.task.stop():
                 break
-            threshold = thresholds(self.saving, self.far, self.setting)[1]
-            state = search_cells(p.voters, p.ballot, threshold, state, scratch, CELL_SLICE, most)
-            ended = state.stop == 0 and state.cells < most and state.top > 0 and scratch.nodes.shape[0] < state.top + 8
+            before = state
+            state = search_cells(p.voters, p.ballot, self._limits(), state, scratch, CELL_SLICE, most)
+            ended = state[:3] == before[:3]  # no room left
             if state.stop != 0:
                 index = None if state.stop < 0 else scratch.arena.index[state.start : state.stop].copy()
                 ready = scratch.nodes[state.top - 1].copy()
@@ -183,6 +182,15 @@ class _Run:
         self.closed, self.far_closed = max(self.closed, state.closed), max(self.far_closed, state.closed)
         if state.top:
             self.open.append(scratch.nodes[: state.top].copy())
+        if state.later:
+            later = scratch.later[: state.later].copy()
+            later[:, PHASE] = LATER
+            self.open.append(later)
+
+    def _limits(self) -> tuple[float, float]:
+        """The bounds up to which cells are put aside, and closed."""
+        near, far = thresholds(self.saving, self.far, self.setting)
+        return (far if self.task.proven else near), far
 
     def _descend(self, node: FloatArray, index: np.ndarray | None) -> None:
         """Search a box by slopes, depth first, for one turn; `index` are the pairs that matter in it."""
