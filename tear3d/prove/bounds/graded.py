@@ -1,8 +1,8 @@
 """Graded votes: every voxel of t gets what a pair can save in it, not the most it could (mathematics.md, section 7.5).
 
-For t in a voxel and R in a cell, coordinate k of the residual is at least d_k = |c_k − v_k| − s_k/2 − e_k away from zero, v
-the middle of the voxel, s its sides, c and e middle and reach of y − R x. So the pair saves at most ξ − d_0 − d_1 − d_2 (TEAR),
-ξ² − d_0² − d_1² − d_2² (TLS), or nothing when that is negative (CM).
+For t in a voxel and R in a cell, coordinate k of the residual is at least d_k = |c_k − v_k| − s_k/2 − e_k away from
+zero, v the middle of the voxel, s its sides, c and e middle and reach of y − R x. So the pair saves at most ξ − d_0 −
+d_1 − d_2 (TEAR), ξ² − d_0² − d_1² − d_2² (TLS), or nothing when that is negative (CM).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What a cell of rotations can save at most, by votes on a grid of translations (mathematics.md, section 7).
 
-While R runs through the cell, coordinate k of R x stays in an interval. The pair can save only if t lies in y − R x ± ξ,
-a box, and then at most its cap. The boxes are added up on a grid over the translations. Where rotations move points
-by little more than ξ, graded votes say more: a voxel gets what the pair can save in it.
+While R runs through the cell, coordinate k of R x stays in an interval. The pair can save only if t lies in y − R x ±
+ξ, a box, and then at most its cap. The boxes are added up on a grid over the translations. Where rotations move
+points by little more than ξ, graded votes say more: a voxel gets what the pair can save in it.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ CAPPED = 0.1
 """Half sides of cells above which the spherical cap is worth its square roots."""
 GRADED = 0.5
 FINE = 0.3
-"""Graded votes are cast where a typical point moves by no more than so many ξ, on voxels of this share. All free choices,
-part of no bound."""
+"""Graded votes are cast where a typical point moves by no more than so many ξ, on voxels of this share. All free
+choices, part of no bound."""
 
 
 class Ballot(NamedTuple):
@@ -112,8 +112,8 @@ def _part(ballots, quarters):
 
 @njit(cache=True, nogil=True)
 def _deposit(ends, chosen, count, ballots, quarters, strides, voxels):
-    """Add the boxes to the grid of differences: so many quarters of the ballots, rounded up, or what is left of them when
-    that is negative."""
+    """Add the boxes to the grid of differences: so many quarters of the ballots, rounded up, or what is left of them
+    when that is negative."""
     a0, a1, a2, b0, b1, b2 = ends[0], ends[1], ends[2], ends[3], ends[4], ends[5]
     s0, s1 = np.int32(strides[0]), np.int32(strides[1])
     found = 0
@@ -126,22 +126,22 @@ def _deposit(ends, chosen, count, ballots, quarters, strides, voxels):
         i = chosen[j]
         if not equal:
             c = _part(ballots[i], quarters)
-        p, q, k, l = a0[i] * s0 + a1[i] * s1, a0[i] * s0 + b1[i] * s1, a2[i], b2[i]
+        p, q, k, n = a0[i] * s0 + a1[i] * s1, a0[i] * s0 + b1[i] * s1, a2[i], b2[i]
         voxels[np.uint32(p + k)] += c
-        voxels[np.uint32(p + l)] -= c
+        voxels[np.uint32(p + n)] -= c
         voxels[np.uint32(q + k)] -= c
-        voxels[np.uint32(q + l)] += c
+        voxels[np.uint32(q + n)] += c
         p, q = b0[i] * s0 + a1[i] * s1, b0[i] * s0 + b1[i] * s1
         voxels[np.uint32(p + k)] -= c
-        voxels[np.uint32(p + l)] += c
+        voxels[np.uint32(p + n)] += c
         voxels[np.uint32(q + k)] += c
-        voxels[np.uint32(q + l)] -= c
+        voxels[np.uint32(q + n)] -= c
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def plain_votes(voters, span, frame, grid, ballot, quarters, booth):
-    """Every voter votes for all voxels that its box meets: with all it has, or with so many quarters of it, and with the
-    rest for those only where no coordinate of the residual need be more than ξ/2."""
+    """Every voter votes for all voxels that its box meets: with all it has, or with so many quarters of it, and with
+    the rest for those only where no coordinate of the residual need be more than ξ/2."""
     block, voxels = booth.block, booth.grid
     n0, n1, n2 = grid.shape
     row = n2 + 1
@@ -183,8 +183,8 @@ def vote(voters, span, frame, box, threshold, floor, ballot, booth):
     box : (low, high)
         Of t, triples.
     threshold, floor : float
-        Whether the bound is below the threshold is what matters, and the box is cut to where the floor can be beaten, which
-        is no higher.
+        Whether the bound is below the threshold is what matters, and the box is cut to where the floor can be beaten,
+        which is no higher.
     ballot : Ballot
     booth : Booth
 

@@ -15,13 +15,14 @@ from tear3d.problem.losses import Loss
 from tear3d.problem.objective import full_saving
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
-from tear3d.prove.driver import BOUND, PHASE, Batch, Outcome, Stage, Task
-from tear3d.prove.pose.boxes import Setting, State, search_boxes, thresholds
+from tear3d.prove.pose.boxes import State, search_boxes
 from tear3d.prove.pose.cells import CellState, search_cells
 from tear3d.prove.pose.lists import Lists
 from tear3d.prove.pose.nodes import BOXES, LATER, LIST, VOTES, describe, no_nodes, roots
 from tear3d.prove.pose.points import Packed, pack
 from tear3d.prove.pose.workspace import Workspace
+from tear3d.prove.pose.zones import Setting, thresholds
+from tear3d.prove.stage import BOUND, NOTHING, PHASE, Batch, Outcome, Stage, Task
 
 CELLS_TOGETHER, BOXES_TOGETHER = 16, 64
 """Nodes searched together, each in a piece of its own."""
@@ -39,13 +40,16 @@ PRUNE = 0.999
 """Share of the allowed gap used for pruning; the rest covers the rounding of comparisons and of savings, which is below
 10⁻³ of the gap for gaps above N·10⁻¹²."""
 ELSEWHERE = 3.0
-"""A pose is elsewhere when it moves some point by more than this many noise bounds from where the pose found puts it, ..."""
+"""A pose is elsewhere when it moves some point by more than this many noise bounds from where the pose found puts it,
+..."""
 NEAR_ZONE = 2.9
-"""... and surely not while it moves none by this many from the start of the search (which may be improved by the rest)."""
+"""... and surely not while it moves none by this many from the start of the search (which may be improved by the
+rest)."""
 SHARE = 0.8
 EXTRA = 0.15
-"""Elsewhere, nodes are closed when their bound is at most this share of the saving. Cells with bounds between it and what
-the proof needs are left for later, and only so much work, as a share of that of the proof, is spent on them, ..."""
+"""Elsewhere, nodes are closed when their bound is at most this share of the saving. Cells with bounds between it and
+what the proof needs are left for later, and only so much work, as a share of that of the proof, is spent on them,
+..."""
 FAR_SLACK = 0.02
 """... or when it is within so much of the best rival known."""
 
@@ -139,6 +143,7 @@ class _Run:
                 number = int(node[LIST])
                 self._descend(node, self.stage.lists.take(number, self.packed.size))
                 self.stage.lists.done(number)
+        self.trace.append(describe(nodes, 0.0))
         stage = self.stage
         best = None if self.found is None else full_saving(stage.pairs, self.found, stage.loss)
         far = None if self.far_found is None else full_saving(stage.pairs, self.far_found, stage.loss)
@@ -148,11 +153,11 @@ class _Run:
             self.cells,
             -np.inf if best is None else best,
             self.found,
+            np.concatenate(self.trace) if self.trace else NOTHING,
             self.far_closed,
             -np.inf if far is None else far,
             self.far_found,
             self.work_done,
-            np.concatenate(self.trace) if self.trace else np.empty((0, 6)),
         )
 
     def _vote(self, node: FloatArray) -> None:
