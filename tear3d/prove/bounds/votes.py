@@ -1,8 +1,9 @@
 """What a cell of rotations can save at most, by votes on a grid of translations (mathematics.md, section 7).
 
 While R runs through the cell, coordinate k of R x stays in an interval. The pair can save only if t lies in y − R x ±
-ξ, a box, and then at most its cap. The boxes are added up on a grid over the translations. Where rotations move
-points by little more than ξ, graded votes say more: a voxel gets what the pair can save in it.
+ξ, a box, and then at most its cap; where some coordinate of the residual exceeds ξ/2, at most a half of it (TEAR) or
+three quarters (TLS). So a pair deposits a part of its cap in the box and the rest in the box made smaller by ξ/2 on all
+sides. The boxes are added up on a grid over the translations, in integers.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tear3d.problem.losses import TEAR, TLS
-from tear3d.prove.bounds.graded import graded_votes
 from tear3d.prove.bounds.voters import BLOCK, ONE, ZERO, Block, F, capped_places, make_block, places
 from tear3d.prove.bounds.voxels import TINY, VOXELS, left_of, make_grid, sum_up, survivors
 from tear3d.prove.domains.rotations import Triple
@@ -27,18 +27,13 @@ PER_PAIR = 4
 FEWEST = 16384
 """Voxels of a grid: so many a pair, and at least so many."""
 ROUNDS = 3
-GRADED_ROUNDS = 1
-"""The number of grids, plain and graded, ..."""
+"""The number of grids, ..."""
 SHRUNK = 0.5
 """... and when a finer one is tried: the last one cut the box of t to less than this share, ..."""
 PROMISING = 0.6
 """... or this share of the bound would not beat the threshold."""
 CAPPED = 0.1
-"""Half sides of cells above which the spherical cap is worth its square roots."""
-GRADED = 0.5
-FINE = 0.3
-"""Graded votes are cast where a typical point moves by no more than so many ξ, on voxels of this share. All free
-choices, part of no bound."""
+"""Half sides of cells above which the spherical cap is worth its square roots. All free choices, part of no bound."""
 
 
 class Ballot(NamedTuple):
@@ -194,20 +189,16 @@ def vote(voters, span, frame, box, threshold, floor, ballot, booth):
     """
     low, high = box
     turn = TYPICAL * max(frame.half[0], frame.half[1], frame.half[2]) * frame.axes[0] * ballot.radius
-    graded = turn <= GRADED * ballot.xi
-    side = (FINE if graded else COARSE) * (ballot.xi + turn)
+    side = COARSE * (ballot.xi + turn)
     room = min(VOXELS, max(FEWEST, PER_PAIR * (span[1] - span[0])))
     most_votes = int(np.floor(min(floor / ballot.unit, 2.0**30)))
     bound, cut = np.inf, 0.0
     outer = 2 if ballot.loss == TEAR else 3 if ballot.loss == TLS else 4
-    for number in range(GRADED_ROUNDS if graded else ROUNDS):
+    for number in range(ROUNDS):
         before = _volume(low, high)
-        if graded:
-            grid, row = graded_votes(voters, span, frame, (low, high), side, ballot, booth)
-        else:
-            grid = make_grid(low, high, side, room)
-            row = grid.shape[2] + 1
-            plain_votes(voters, span, frame, grid, ballot, outer if number else 4, booth)
+        grid = make_grid(low, high, side, room)
+        row = grid.shape[2] + 1
+        plain_votes(voters, span, frame, grid, ballot, outer if number else 4, booth)
         hull = survivors(booth.grid, grid.shape, row, most_votes)
         cut = max(cut, min(bound, hull.below * ballot.unit))
         if hull.most == 0:
