@@ -18,7 +18,7 @@ from tear3d.problem.pose import Pose
 from tear3d.prove.pose.boxes import State, search_boxes
 from tear3d.prove.pose.cells import CellState, search_cells
 from tear3d.prove.pose.lists import Lists
-from tear3d.prove.pose.nodes import BOXES, LATER, LIST, VOTES, describe, no_nodes, roots
+from tear3d.prove.pose.nodes import BOXES, BOXES_LATER, LATER, LIST, NEAR, VOTES, describe, no_nodes, roots
 from tear3d.prove.pose.points import Packed, pack
 from tear3d.prove.pose.workspace import Workspace
 from tear3d.prove.pose.zones import Setting, thresholds
@@ -69,7 +69,7 @@ class WholePose(Stage):
     name = "pose"
     prune = PRUNE
     best_first = True
-    elsewhere = frozenset({VOTES, BOXES, LATER})
+    elsewhere = frozenset({VOTES, BOXES, LATER, BOXES_LATER})
     extra = EXTRA
 
     def __init__(self, pairs: Pairs, loss: Loss, pose: Pose) -> None:
@@ -96,7 +96,7 @@ class WholePose(Stage):
 
     def of_interest(self, phase: int, task: Task) -> float:
         near, far = thresholds(task.saving, task.far, self._setting(task))
-        return float(far if phase == BOXES or task.proven else near)
+        return float(near if phase == NEAR else far)
 
     def workspace(self) -> Workspace:
         return Workspace(self.packed)
@@ -117,7 +117,8 @@ class WholePose(Stage):
         assert p is not None  # there are nodes
         b = p.ballot
         near, far = NEAR_ZONE * b.xi, ELSEWHERE * b.xi
-        return Setting(b.xi, b.radius, p.eps, task.slack, SHARE, FAR_SLACK, b.loss, p.farthest, near, far, p.tips)
+        share = SHARE if task.proven else 1.0 + task.slack
+        return Setting(b.xi, b.radius, p.eps, task.slack, share, FAR_SLACK, b.loss, p.farthest, near, far, p.tips)
 
 
 class _Run:
@@ -194,8 +195,9 @@ class _Run:
 
     def _limits(self) -> tuple[float, float]:
         """The bounds up to which cells are put aside, and closed."""
-        near, far = thresholds(self.saving, self.far, self.setting)
-        return (far if self.task.proven else near), far
+        _, far = thresholds(self.saving, self.far, self.setting)
+        _, floor = thresholds(self.saving, self.far, self.setting._replace(share=SHARE))
+        return float(far), float(floor)
 
     def _descend(self, node: FloatArray, index: np.ndarray | None) -> None:
         """Search a box by slopes, depth first, for one turn; `index` are the pairs that matter in it."""
@@ -206,12 +208,12 @@ class _Run:
         p.gather(index, scratch.points)
         scratch.nodes[0], scratch.segment[0] = node, 0
         scratch.segments[0] = 0, len(index)
-        state = State(1, 0, self.saving, self.far, self.closed, self.far_closed, False, False)
+        state = State(1, 0, self.saving, self.far, self.closed, 0.0, False, False)
         most = min(TURN, self.task.cells - self.cells)
         while state.top > 0 and state.cells < most and not self.task.stop():
             state = search_boxes(self.setting, state, scratch, BOX_SLICE, most)
         self.saving, self.far = state.saving, state.far
-        self.closed, self.far_closed = state.closed, state.far_closed
+        self.closed = state.closed
         self.cells += state.cells
         self.work_done += len(index)
         if state.found:
@@ -222,3 +224,11 @@ class _Run:
             left = scratch.nodes[: state.top].copy()
             left[:, LIST] = self.stage.lists.keep(index, len(left))
             self.open.append(left)
+        elif state.far_closed > self._limits()[1] and not self.task.proven:
+            number = self.stage.lists.keep(index, 1)
+            if number:  # once more, when the proof is complete
+                later = node.copy()
+                later[BOUND], later[PHASE], later[LIST] = min(node[BOUND], state.far_closed), BOXES_LATER, number
+                self.open.append(later[None])
+                return
+        self.far_closed = max(self.far_closed, state.far_closed)
