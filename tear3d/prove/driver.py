@@ -85,6 +85,10 @@ class Stage(Protocol):
         """Nodes of a phase whose bound is at most this may be closed."""
         return task.threshold
 
+    def stayed(self, solution: Any) -> bool:
+        """Whether all that is elsewhere from this solution was searched as elsewhere, though it may not be the start."""
+        return True
+
     def workspace(self) -> Any:
         """Work space of a thread."""
 
@@ -185,6 +189,10 @@ class _Search:
         """No solution elsewhere saves more."""
         waiting = (-heap[0][0] for phase, heap in self.open.items() if phase in self.stage.elsewhere)
         return max(self.far, self.far_closed, self.far_running, *waiting, 0.0)
+
+    def far_bound_of_solution(self, bound: float) -> float:
+        """No solution far from the incumbent saves more, which may have left the start around which was searched."""
+        return self.far_bound() if self.stage.stayed(self.solution) else bound
 
     def unsure_elsewhere(self) -> bool:
         """Whether something elsewhere is left that is of interest."""
@@ -321,7 +329,7 @@ class _Search:
                 ended_by="gap" if closed else ended_by,
                 history=np.array(self.history).reshape(-1, 3),
                 visited=np.concatenate(self.visited) if self.visited else NOTHING,
-                elsewhere=self.far_bound() if self.stage.elsewhere else None,
+                elsewhere=self.far_bound_of_solution(bound) if self.stage.elsewhere else None,
             ),
             self.far_solution,
         )

@@ -92,6 +92,15 @@ class WholePose(Stage):
         near, far = thresholds(task.saving, task.far, self._setting(task))
         return float(near if phase == NEAR else far)
 
+    def stayed(self, solution: Pose) -> bool:
+        p = self.packed
+        if p is None:
+            return True
+        turn = float(np.linalg.norm(solution.rotation - self.pose.rotation))
+        at_mean = solution.apply(p.mean) - self.pose.apply(p.mean)
+        moved = turn * p.farthest + float(np.linalg.norm(at_mean))
+        return moved * (1.0 + 1e-9) <= (ELSEWHERE - NEAR_ZONE) * p.ballot.xi
+
     def workspace(self) -> Workspace:
         return Workspace(self.packed)
 
