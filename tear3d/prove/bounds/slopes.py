@@ -34,7 +34,7 @@ ROUNDING = 2.0**-51
 SMALL = 1e-300
 """Keeps a quotient finite."""
 MORE = 16
-"""Rounding of the sums: at most ROUNDING·(points + MORE)·Σ w (ξ + Q), that is 4 units of 2⁻⁵³ a point and 64 more where
+"""Rounding of the sums: at most ROUNDING·(points + MORE)·Σ w (cap + Q), that is 4 units of 2⁻⁵³ a point and 64 more where
 1 and 32 occur (section 8.5)."""
 
 
@@ -153,14 +153,15 @@ def slope_bound(points, span, frame, shifts, toward, rule, matters):
             s0 = 1.0 if q0 >= 0.0 else -1.0
             s1 = 1.0 if q1 >= 0.0 else -1.0
             s2 = 1.0 if q2 >= 0.0 else -1.0
-            middle = xi
+            middle, cap = xi, xi
         else:
             most = l0 * l0 + l1 * l1 + l2 * l2
             most = shell * shell if shell * shell > most else most
             alone = xi * xi - most
             here = xi * xi - z0 * z0 - z1 * z1 - z2 * z2
             s0, s1, s2 = 2.0 * q0, 2.0 * q1, 2.0 * q2
-            middle = xi * xi + q0 * q0 + q1 * q1 + q2 * q2
+            cap = xi * xi
+            middle = cap + q0 * q0 + q1 * q1 + q2 * q2
         middle -= s0 * z0 + s1 * z1 + s2 * z2
         k0 = s0 * c00 + s1 * c01 + s2 * c02
         k1 = s0 * c10 + s1 * c11 + s2 * c12
@@ -178,14 +179,14 @@ def slope_bound(points, span, frame, shifts, toward, rule, matters):
         if counts:
             alone = 1.0 if active else 0.0
             here = 1.0 if here >= 0.0 else 0.0
-            chord, upper, reach, slope = 2.0, 1.0, 1.0, 0.0
+            chord, upper, cap, reach, slope = 2.0, 1.0, 1.0, 1.0, 0.0
         weight = w if active else 0.0
         flat = alone <= chord
         kinked = slope < 1.0 and not flat
         slope = 0.0 if flat else slope * weight
         value += weight * (alone if flat else chord)
         lone += weight * (alone if alone < upper else upper)
-        size += weight * (xi + reach)
+        size += weight * (cap + reach)
         at_centre += weight * (here if here > 0.0 else 0.0)
         mass += weight
         matters[i] = 1 if active else 0
