@@ -268,7 +268,12 @@ class _Search:
         if not self.stage.best_first:
             return min(self.open)
         task = self.task
-        return max(sorted(self.open), key=lambda phase: -self.open[phase][0][0] / self.stage.of_interest(phase, task))
+
+        def excess(phase: int) -> float:
+            wanted = self.stage.of_interest(phase, task)
+            return -self.open[phase][0][0] / wanted if wanted > 0.0 else math.inf
+
+        return max(sorted(self.open), key=excess)
 
     def merge(self, outcome: Outcome, *, counted: bool) -> None:
         self.cells += outcome.cells

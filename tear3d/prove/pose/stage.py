@@ -173,13 +173,15 @@ class _Run:
         state = CellState(1, 0, 0, 0.0, 0, 0)
         limit = thresholds(self.saving, self.far, self.setting)[1]
         most = max(FEWEST, RUN // p.size) if node[BOUND] <= CLOSE * limit else 1
-        most = min(self.task.cells - self.cells, most)
         ended = False
-        while state.top > 0 and state.cells < most and not ended:
-            if self.task.stop():
+        while state.top > 0 and not ended:
+            most = min(most, state.cells + self.task.cells - self.cells)  # boxes count, too
+            if state.cells >= most or self.task.stop():
                 break
+            before = state.cells
             threshold = thresholds(self.saving, self.far, self.setting)[1]
             state = search_cells(p.voters, p.ballot, threshold, state, scratch, CELL_SLICE, most)
+            self.cells += state.cells - before
             ended = state.stop == 0 and state.cells < most and state.top > 0 and scratch.nodes.shape[0] < state.top + 8
             if state.stop != 0:
                 index = None if state.stop < 0 else scratch.arena.index[state.start : state.stop].copy()
@@ -187,7 +189,6 @@ class _Run:
                 ready[PHASE] = BOXES
                 state = state._replace(top=state.top - 1, start=0, stop=0)
                 self._descend(ready, index)
-        self.cells += state.cells
         self.work_done += state.visits
         self.closed, self.far_closed = max(self.closed, state.closed), max(self.far_closed, state.closed)
         if state.top:
