@@ -14,6 +14,7 @@ what can be saved elsewhere, far from the incumbent: that is the same without th
 from __future__ import annotations
 
 import heapq
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,6 +104,10 @@ class _Search:
         waiting = (-heap[0][0] for phase, heap in self.open.items() if phase in self.stage.elsewhere)
         return max(self.far, self.far_closed, self.far_running, *waiting, 0.0)
 
+    def far_bound_of_solution(self, bound: float) -> float:
+        """No solution far from the incumbent saves more, which may have left the start around which was searched."""
+        return self.far_bound() if self.stage.stayed(self.solution) else bound
+
     def done_elsewhere(self) -> bool:
         """Whether all that is of interest elsewhere is known, or enough was done about it since the gap was closed."""
         if self.proven_after is None:
@@ -180,7 +185,12 @@ class _Search:
         if not self.stage.best_first:
             return min(self.open)
         task = self.task
-        return max(sorted(self.open), key=lambda phase: -self.open[phase][0][0] / self.stage.of_interest(phase, task))
+
+        def excess(phase: int) -> float:
+            wanted = self.stage.of_interest(phase, task)
+            return -self.open[phase][0][0] / wanted if wanted > 0.0 else math.inf
+
+        return max(sorted(self.open), key=excess)
 
     def merge(self, outcome: Outcome, *, counted: bool) -> None:
         self.cells += outcome.cells
@@ -241,7 +251,7 @@ class _Search:
                 ended_by="gap" if closed else ended_by,
                 history=np.array(self.history).reshape(-1, 3),
                 visited=np.concatenate(self.visited) if self.visited else NOTHING,
-                elsewhere=self.far_bound() if self.stage.elsewhere else None,
+                elsewhere=self.far_bound_of_solution(bound) if self.stage.elsewhere else None,
             ),
             self.far_solution,
         )

@@ -70,6 +70,11 @@ class Stage(Protocol):
         """Nodes of a phase whose bound is at most this may be closed."""
         return task.threshold
 
+    def stayed(self, solution: Any) -> bool:
+        """Whether all that is elsewhere from this solution was searched as elsewhere, though it may not be the
+        start."""
+        return True
+
     def workspace(self) -> Any:
         """Work space of a thread."""
 

@@ -33,8 +33,8 @@ ROUNDING = 2.0**-51
 SMALL = 1e-300
 """Keeps a quotient finite."""
 MORE = 16
-"""Rounding of the sums: at most ROUNDING·(points + MORE)·Σ w (ξ + Q), that is 4 units of 2⁻⁵³ a point and 64 more where
-1 and 32 occur (section 8.5)."""
+"""Rounding of the sums: at most ROUNDING·(points + MORE)·Σ w (cap + Q), that is 4 units of 2⁻⁵³ a point and 64 more
+where 1 and 32 occur (section 8.5)."""
 
 
 ANY_ORDER = {"reassoc", "nsz", "contract"}

@@ -98,6 +98,15 @@ class WholePose(Stage):
         near, far = thresholds(task.saving, task.far, self._setting(task))
         return float(near if phase == NEAR else far)
 
+    def stayed(self, solution: Pose) -> bool:
+        p = self.packed
+        if p is None:
+            return True
+        turn = float(np.linalg.norm(solution.rotation - self.pose.rotation))
+        at_mean = solution.apply(p.mean) - self.pose.apply(p.mean)
+        moved = turn * p.farthest + float(np.linalg.norm(at_mean))
+        return moved * (1.0 + 1e-9) <= (ELSEWHERE - NEAR_ZONE) * p.ballot.xi
+
     def workspace(self) -> Workspace:
         return Workspace(self.packed)
 
@@ -169,13 +178,14 @@ class _Run:
         scratch.nodes[0, PHASE] = VOTES
         state = CellState(1, 0, 0, 0.0, 0, 0, 0)
         most = max(FEWEST, RUN // p.size) if node[BOUND] <= CLOSE * self._limits()[0] else 1
-        most = min(self.task.cells - self.cells, most)
         ended = False
-        while state.top > 0 and state.cells < most and not ended:
-            if self.task.stop():
+        while state.top > 0 and not ended:
+            most = min(most, state.cells + self.task.cells - self.cells)  # boxes count, too
+            if state.cells >= most or self.task.stop():
                 break
             before = state
             state = search_cells(p.voters, p.ballot, self._limits(), state, scratch, CELL_SLICE, most)
+            self.cells += state.cells - before.cells
             ended = state[:3] == before[:3]  # no room left
             if state.stop != 0:
                 index = None if state.stop < 0 else scratch.arena.index[state.start : state.stop].copy()
@@ -183,7 +193,6 @@ class _Run:
                 ready[PHASE] = BOXES
                 state = state._replace(top=state.top - 1, start=0, stop=0)
                 self._descend(ready, index)
-        self.cells += state.cells
         self.work_done += state.visits
         self.closed, self.far_closed = max(self.closed, state.closed), max(self.far_closed, state.closed)
         if state.top:
