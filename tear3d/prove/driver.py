@@ -115,7 +115,8 @@ class _Search:
         task = self.task
         phases = (phase for phase in self.open if phase in self.stage.elsewhere)
         unsure = any(-self.open[phase][0][0] > self.stage.of_interest(phase, task) for phase in phases)
-        return not unsure or self.work > (1.0 + self.stage.extra) * self.proven_after
+        share, least = self.stage.extra
+        return not unsure or self.work > self.proven_after + max(share * self.proven_after, least)
 
     def push(self, nodes: FloatArray) -> None:
         for bound, phase, node in zip((-nodes[:, BOUND]).tolist(), nodes[:, PHASE].tolist(), nodes, strict=True):

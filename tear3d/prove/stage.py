@@ -57,8 +57,9 @@ class Stage(Protocol):
     """Whether phases take turns by their bounds."""
     elsewhere: frozenset[int] = frozenset()
     """The phases whose nodes may hold solutions far from the incumbent, if anybody asks for them, ..."""
-    extra: float = 0.0
-    """... and how much work is spent on them when the gap is closed, as a share of what was done until then."""
+    extra: tuple[float, int] = (0.0, 0)
+    """... and how much work is spent on them when the gap is closed: a share of what was done until then, or this
+    much."""
 
     def roots(self) -> FloatArray:
         """Nodes that cover the domain."""

@@ -166,7 +166,7 @@ def _volume(low, high):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def vote(voters, span, frame, box, threshold, floor, ballot, booth):
+def vote(voters, span, frame, box, threshold, ballot, booth):
     """Bound the saving of all poses with rotations of a cell and t from low to high, and shrink that box.
 
     Parameters
@@ -177,9 +177,8 @@ def vote(voters, span, frame, box, threshold, floor, ballot, booth):
     frame : CellFrame
     box : (low, high)
         Of t, triples.
-    threshold, floor : float
-        Whether the bound is below the threshold is what matters, and the box is cut to where the floor can be beaten,
-        which is no higher.
+    threshold : float
+        Savings up to this are of no interest: the box is cut to where it can be beaten.
     ballot : Ballot
     booth : Booth
 
@@ -191,7 +190,7 @@ def vote(voters, span, frame, box, threshold, floor, ballot, booth):
     turn = TYPICAL * max(frame.half[0], frame.half[1], frame.half[2]) * frame.axes[0] * ballot.radius
     side = COARSE * (ballot.xi + turn)
     room = min(VOXELS, max(FEWEST, PER_PAIR * (span[1] - span[0])))
-    most_votes = int(np.floor(min(floor / ballot.unit, 2.0**30)))
+    most_votes = int(np.floor(min(threshold / ballot.unit, 2.0**30)))
     bound, cut = np.inf, 0.0
     outer = 2 if ballot.loss == TEAR else 3 if ballot.loss == TLS else 4
     for number in range(ROUNDS):
@@ -206,6 +205,6 @@ def vote(voters, span, frame, box, threshold, floor, ballot, booth):
         bound = min(bound, hull.most * ballot.unit)
         low, high = left_of(grid, high, hull)
         side *= 0.5
-        if bound <= threshold or (_volume(low, high) > SHRUNK * before and PROMISING * bound > threshold):
+        if _volume(low, high) > SHRUNK * before and PROMISING * bound > threshold:
             break
     return Tally(bound, cut, low, high)

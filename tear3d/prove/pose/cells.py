@@ -120,7 +120,7 @@ def search_cells(voters, ballot, limits, state, scratch, budget, cells):
             later, closed = _put_aside(node, floor, scratch.later, later, closed)
             top -= 1
             continue
-        if top + 8 > nodes.shape[0] or later == scratch.later.shape[0]:
+        if top + 8 > nodes.shape[0] or later + 1 >= scratch.later.shape[0]:
             break
         frame = cell_frame(
             int(node[FACE]), (node[LOW], node[LOW + 1], node[LOW + 2]), (node[HIGH], node[HIGH + 1], node[HIGH + 2])
@@ -130,21 +130,20 @@ def search_cells(voters, ballot, limits, state, scratch, budget, cells):
         own = scratch.segment[top - 1]
         start, stop = segments[own, 0], segments[own, 1]
         source = voters if own == 0 else arena
-        tally = vote(source, (start, stop), frame, (low, high), threshold, floor, ballot, scratch.booth)
+        tally = vote(source, (start, stop), frame, (low, high), threshold, ballot, scratch.booth)
         seen += 1
         visits += stop - start + CELL_COST
-        closed = max(closed, min(node[BOUND], tally.cut))
-        node[BOUND] = min(node[BOUND], tally.bound)
-        if node[BOUND] <= floor:
-            closed = max(closed, node[BOUND])
-            top -= 1
-            continue
-        node[LOW + 3], node[LOW + 4], node[LOW + 5] = tally.low
-        node[HIGH + 3], node[HIGH + 4], node[HIGH + 5] = tally.high
-        if node[BOUND] <= threshold:
+        inside, outside = min(node[BOUND], tally.bound), min(node[BOUND], tally.cut)
+        if inside <= threshold:
+            node[BOUND] = max(inside, outside)
             later, closed = _put_aside(node, floor, scratch.later, later, closed)
             top -= 1
             continue
+        node[BOUND] = outside  # of what is cut off: to be looked at later
+        later, closed = _put_aside(node, floor, scratch.later, later, closed)
+        node[BOUND] = inside
+        node[LOW + 3], node[LOW + 4], node[LOW + 5] = tally.low
+        node[HIGH + 3], node[HIGH + 4], node[HIGH + 5] = tally.high
         small = ready(node, ballot.xi + ballot.margin, ballot.radius)
         free = stop if own > 0 else 0
         end = -1

@@ -46,9 +46,9 @@ NEAR_ZONE = 2.9
 """... and surely not while it moves none by this many from the start of the search (which may be improved by the
 rest)."""
 SHARE = 0.8
-EXTRA = 0.15
-"""Elsewhere, nodes are closed when their bound is at most this share of the saving. Cells with bounds between it and
-what the proof needs are left for later, and only so much work, as a share of that of the proof, is spent on them,
+EXTRA = 0.15, 10_000_000
+"""Elsewhere, nodes are closed when their bound is at most this share of the saving. What lies between that and what the
+proof needs is left for later, and only so much work is spent on it: a share of that of the proof, or so many visits,
 ..."""
 FAR_SLACK = 0.02
 """... or when it is within so much of the best rival known."""
