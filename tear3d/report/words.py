@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from tear3d.judge.verdict import up_to_percent
 from tear3d.result import Certificate, Result, StageCertificate
 
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -63,12 +64,7 @@ def percent(fraction: float) -> str:
     """A gap in percent, rounded up to two digits so that it stays a bound: 0.00093 → 0.093 %."""
     if not math.isfinite(fraction):
         return "∞"
-    value = 100.0 * fraction
-    if value <= 0.0:
-        return "0\u202f%"
-    step = 10.0 ** max(-4, math.floor(math.log10(value)) - 1)
-    value = math.ceil(value / step * (1.0 - 1e-9)) * step
-    return f"{value:.2g}\u202f%" if value < 100.0 else f"{count(round(value))}\u202f%"
+    return up_to_percent(fraction).replace(" ", "\u202f")
 
 
 def share(part: int, whole: int) -> str:
