@@ -104,7 +104,7 @@ def _verdict(known: Evidence) -> tuple[Status, str]:
     certificate = known.certificate
     proven = certificate.closed and certificate.agrees and not chance and not known.aside_may_win
     if proven and known.certify == "pose":
-        return "optimal", _of_pose(known)
+        return "optimal", about_pose(certificate, ambiguous=known.ambiguity is not None)
     if proven:
         return "optimal", f"both rows are globally optimal within {certificate.gap:.2g} of the saving{_notes(known)}"
     asked = known.certify or not known.candidates_done
@@ -136,27 +136,29 @@ def _ended_early(known: Evidence, doubt: str | None) -> str:
     if not known.certificate.agrees:
         return f"{reason}; the rows found until then are not those of this pose"
     if known.certify == "pose":
-        return f"{reason}; until then: {_of_pose(known)}"
+        return f"{reason}; until then: {about_pose(known.certificate, ambiguous=known.ambiguity is not None)}"
     return f"{reason}; the gap says what was proven until then"
 
 
-def _of_pose(known: Evidence) -> str:
+def about_pose(certificate: Certificate, *, ambiguous: bool) -> str:
     """What is proven about the pose: that nothing saves more, and how near anything else can come."""
-    certificate = known.certificate
-    gap = up_to_percent(certificate.gap) if math.isfinite(certificate.gap) else "any amount"
-    return f"no rotation and translation saves more than {gap} beyond this one{_elsewhere(known)}"
+    if not math.isfinite(certificate.gap):
+        return "nothing is proven about this pose"
+    return (
+        f"no rotation and translation saves more than {up_to_percent(certificate.gap)} beyond this one"
+        f"{_elsewhere(certificate.runner_up, ambiguous)}"
+    )
 
 
-def _elsewhere(known: Evidence) -> str:
-    share = known.certificate.runner_up
+def _elsewhere(share: float | None, ambiguous: bool) -> str:
     if share is None:
         return ""
     share, most = round(share, 9), up_to_percent(share)  # units must not make a difference
     if share <= NOT_NEAR:
         return f", and no other pose comes near (none elsewhere saves more than {most} of it)"
-    if share <= CLOSE or (known.ambiguity is not None and share < 1.0):
+    if share <= CLOSE or (ambiguous and share < 1.0):
         return f", and none elsewhere saves more than {most} of it"
-    if known.ambiguity is not None:
+    if ambiguous:
         return ""
     return f"; that a pose elsewhere saves {'as much' if share >= 1.0 else f'up to {most} of it'} is not excluded"
 
