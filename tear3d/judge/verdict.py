@@ -113,10 +113,12 @@ def _verdict(known: Evidence) -> tuple[Status, str]:
     if not known.certify:
         return "uncertified", "the best candidate; nothing was proven (certify=False)"
     if known.aside_may_win:
-        return "uncertified", f"{_pairs(known.aside)} set aside, far from all others, may save more among themselves"
+        return "uncertified", _aside(known)
     if certificate.closed:
         text = "the pose has the best full objective found, but it is not made of proven rows"
         return "uncertified", text + _notes(known)
+    if any(stage.ended_by == "set_aside" for stage in certificate.stages):
+        return "uncertified", _aside(known)
     return "uncertified", "the gap could not be closed at the resolution of the numbers"
 
 
@@ -175,6 +177,10 @@ def _notes(known: Evidence) -> str:
     if known.aside:
         notes.append(f"{_pairs(known.aside)} set aside, too far from all others to agree with a pose of theirs")
     return f" ({'; '.join(notes)})" if notes else ""
+
+
+def _aside(known: Evidence) -> str:
+    return f"{_pairs(known.aside)} set aside, far from all others, may save more among themselves"
 
 
 def _pairs(count: int) -> str:

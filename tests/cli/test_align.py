@@ -61,11 +61,11 @@ def test_options_reach_the_library(aligner, files):
         "ratio": None,
         "top_k": 1,
         "mutual": False,
-        "time_limit": None,
-        "rel_gap": 1e-3,
+        "time_limit": "auto",
+        "rel_gap": None,
         "threads": None,
         "seed": 0,
-        "certify": True,
+        "certify": "pose",
     }
     assert given == {
         "voxel_size": 0.2,
