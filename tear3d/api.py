@@ -5,24 +5,22 @@ from __future__ import annotations
 import logging
 from typing import NamedTuple
 
-import numpy as np
-
-from tear3d.find.ascent import climb
+from tear3d.find.ascent import BAND, climb_from
 from tear3d.find.search import Search
+from tear3d.judge.around import Around
 from tear3d.judge.chance import SIGNIFICANT, Chance
 from tear3d.judge.rivals import Contest, contest
 from tear3d.judge.uncertainty import pose_covariance
 from tear3d.judge.verdict import Evidence, could_be_chance, near_tie, verdict
 from tear3d.problem.arrays import Numbers, Points
+from tear3d.problem.compiling import compiled_apart
 from tear3d.problem.limits import Limits, ProgressCallback, Stop, ctrl_c_cancels
 from tear3d.problem.losses import Loss, LossName
-from tear3d.problem.objective import Scored, full_saving, inlier_mask, residuals
+from tear3d.problem.objective import Scored, full_saving, survey
 from tear3d.problem.options import BoundsName, Certify, Options, TimeLimit
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
-from tear3d.prove.certificate import Certificate
-from tear3d.prove.rows import prove_rows
-from tear3d.prove.whole import Proof, prove_pose
+from tear3d.prove.certificate import Certificate, Proof
 from tear3d.result import Result
 
 log = logging.getLogger("tear3d")
@@ -115,7 +113,7 @@ def register(
         seed=seed,
     )
     limits = options.limits()
-    with ctrl_c_cancels(limits):
+    with ctrl_c_cancels(limits), compiled_apart(limits):
         return solve(Pairs.of(source, target, noise_bound, weights), options, limits)
 
 
@@ -130,9 +128,9 @@ def solve(
     chance = Chance(pairs)
     with limits.timed("candidates"):
         if search is None:
-            search = Search.run(pairs, options, limits, Chance)
-        start = search.candidate(search.ranked()[0]).pose if chosen is None else chosen
-        best = Scored(*climb(pairs, start, options.the_loss, graduated=False, limits=limits))
+            search = Search.run(pairs, options, limits, chance.like)
+        start = search.refined(search.ranked()[0]) if chosen is None else survey(pairs, chosen, options.the_loss, BAND)
+        best = Scored(*climb_from(start, pairs, options.the_loss, limits=limits)[:2])
         others = [best.pose, *search.rivals(best.pose)]
     log.info("candidate saves %.6g after %.3f s", best.saving, limits.seconds)
 
@@ -141,14 +139,10 @@ def solve(
             return contest(chance, pose, search.others(pose, others), options.the_loss)
 
     compared = judged(best.pose)
-    ended = limits.exceeded()
-    proof = Proof(best)
+    proof, ended = Proof(best), limits.exceeded()
     if options.certify and ended is None and not could_be_chance(compared.significance):
         with limits.proving():
-            if options.certify == "pose":
-                proof = prove_pose(pairs, best, options, limits)
-            else:
-                proof = Proof(*prove_rows(pairs, best, options, limits, chance, SIGNIFICANT))
+            proof = _proven(pairs, best, options, limits, chance)
             ended = limits.exceeded()
     runner_up = _runner_up(proof, compared, chance, options.the_loss)
     others += runner_up
@@ -156,6 +150,17 @@ def solve(
         compared = judged(proof.best.pose)
     with limits.timed("packaging"):
         return _package(pairs, proof, options, Ending(ended, search.done, limits.laps), compared)
+
+
+def _proven(pairs: Pairs, best: Scored, options: Options, limits: Limits, chance: Chance) -> Proof:
+    """The proof that was asked for; its kernels are those that an answer alone does without."""
+    if options.certify == "pose":
+        from tear3d.prove.whole import prove_pose
+
+        return prove_pose(pairs, best, options, limits)
+    from tear3d.prove.rows import prove_rows
+
+    return Proof(*prove_rows(pairs, best, options, limits, chance, SIGNIFICANT))
 
 
 def _runner_up(proof: Proof, compared: Contest, chance: Chance, loss: Loss) -> list[Pose]:
@@ -178,15 +183,14 @@ def _package(pairs: Pairs, proof: Proof, options: Options, ending: Ending, compa
     """Everything about the best pose, in the coordinates and units that were given."""
     best, frame, loss = proof.best, pairs.frame, options.the_loss
     unit = frame.saving_unit(loss)
-    mask = inlier_mask(pairs, best.pose)
-    inside = residuals(pairs.take(np.flatnonzero(mask)), best.pose)
+    around = Around(pairs, best.pose)
     alternatives = compared.alternatives(pairs, loss)
-    ambiguity = compared.ambiguity(pairs)
+    ambiguity = compared.ambiguity(around)
     if options.certify == "pose" and proof.attempts:
         ambiguity = ambiguity or near_tie(alternatives, unit * best.saving)
     known = Evidence(
         level=compared.significance,
-        num_inliers=len(inside),
+        num_inliers=len(around.inside),
         certify=options.certify,
         certificate=Certificate(tuple(attempt.scaled(unit) for attempt in proof.attempts)),
         ended=ending.ended,
@@ -200,8 +204,8 @@ def _package(pairs: Pairs, proof: Proof, options: Options, ending: Ending, compa
     status, message = verdict(known)
     return Result(
         transformation=frame.outside(best.pose).matrix,
-        inlier_mask=pairs.mask(mask),
-        inlier_rmse=frame.unit * float(np.sqrt(np.mean(inside**2))) if len(inside) else float("nan"),
+        inlier_mask=pairs.mask(around.inside),
+        inlier_rmse=frame.unit * around.rmse,
         saving=unit * best.saving,
         objective=max(0.0, unit * (pairs.total(loss) - best.saving)),  # rounding must not make it negative
         status=status,
@@ -213,5 +217,5 @@ def _package(pairs: Pairs, proof: Proof, options: Options, ending: Ending, compa
         settings=options.to_dict() | {"noise_bound": pairs.given_bound, "pairs": pairs.num_given},
         alternatives=alternatives,
         ambiguity=known.ambiguity,
-        covariance=pose_covariance(pairs, best.pose, loss),
+        covariance=pose_covariance(around, loss),
     )

@@ -1,7 +1,7 @@
 """Compile the kernels once, ahead of use.
 
 The compiled code goes to Numba's cache on disk, where every later process finds it. Numba's compiler holds a lock, so
-each part is compiled in a process of its own.
+each group of kernels is compiled in a process of its own. Groups share no kernel that takes long.
 """
 
 from __future__ import annotations
@@ -9,41 +9,63 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import perf_counter
+from typing import NamedTuple
 
-# Above this size the search stores its points in float32, which is compiled separately.
+# Above this size the proof stores its points in float32, which is compiled separately.
 _LARGE = 60_000
 
 
-def is_cold() -> bool:
-    """Whether the search has never been compiled by this installation, as far as the usual places tell."""
+class Group(NamedTuple):
+    """Kernels that are compiled together."""
+
+    compile: Callable[[], object]
+    kernel: str
+    """Module and name of the one that is compiled last: when it is in the cache, all are."""
+    seconds: int
+    """About what it takes on one core of a few years ago."""
+    after: bool = False
+    """It runs whole registrations, and finds the kernels of the others in the cache."""
+
+
+def cold(names: Sequence[str]) -> list[str]:
+    """Those of some groups that were never compiled by this installation, as far as the usual places tell."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     places = [Path(chosen)] if chosen else [Path(__file__).parents[1], Path.home() / ".cache" / "numba"]
-    return not any(next(place.rglob("subtree.search_subtree*.nbi"), None) for place in places)
+    known = {entry.name.split("-")[0] for place in places for entry in place.rglob("*.nbi")}
+    return [name for name in names if GROUPS[name].kernel not in known]
 
 
-def compile_kernels(
-    parts: tuple[str, ...] = ("search", "candidates"), tell: Callable[[str, float], object] | None = None
-) -> None:
-    """Compile parts of the library, as many at once as there are cores; `tell` hears (part, seconds).
+def expected_seconds(names: Sequence[str]) -> int:
+    """About how long these groups take together, to the next five seconds."""
+    total = sum(GROUPS[name].seconds for name in names)
+    return 5 * -(-max(total // _cores(), *(GROUPS[name].seconds for name in names)) // 5)
 
-    A part that fails is left to the run that needs it, which then says why.
+
+def compile_kernels(names: Sequence[str], tell: Callable[[str, float], object] | None = None) -> None:
+    """Compile groups, as many at once as there are cores; `tell` hears (group, seconds).
+
+    A group that fails is left to the run that needs it, which then says why.
     """
-    cores = max(1, os.cpu_count() or 1)
-    with ThreadPoolExecutor(cores) as pool:
-        for part, seconds in pool.map(_compile, parts):
-            if tell is not None:
-                tell(part, seconds)
+    for later in (False, True):
+        with ThreadPoolExecutor(_cores()) as pool:
+            for name, seconds in pool.map(_compile, [name for name in names if GROUPS[name].after == later]):
+                if tell is not None:
+                    tell(name, seconds)
 
 
-def _compile(part: str) -> tuple[str, float]:
+def _cores() -> int:
+    return max(1, os.cpu_count() or 1)
+
+
+def _compile(name: str) -> tuple[str, float]:
     started = perf_counter()
-    command = [sys.executable, "-c", f"from tear3d.cli.kernels import PARTS; PARTS[{part!r}]()"]
+    command = [sys.executable, "-c", f"from tear3d.cli.kernels import GROUPS; GROUPS[{name!r}].compile()"]
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-    return part, perf_counter() - started
+    return name, perf_counter() - started
 
 
 def _register(pairs: int = 300, **options: object) -> None:
@@ -53,7 +75,31 @@ def _register(pairs: int = 300, **options: object) -> None:
     tear3d.register(problem.source, problem.target, noise_bound=problem.noise_bound, **options)  # type: ignore[arg-type]
 
 
-def _search() -> None:
+def _pivots() -> None:
+    import numpy as np
+
+    from tear3d.find.pivots import Aim, search_pivots
+
+    rows = np.random.default_rng(0).normal(size=(7, 16)).astype(np.float32)
+    search_pivots(rows, Aim(0, 0.5, 1.0, 0.5), 0, 1, 4.0, np.empty((1, 12)), np.empty(1))
+
+
+def _ascents() -> None:
+    import numpy as np
+
+    from tear3d.find.ascent import climb
+    from tear3d.judge.chance import Chance
+    from tear3d.problem.losses import LOSSES
+    from tear3d.problem.pairs import Pairs
+    from tear3d.problem.pose import Pose
+
+    x = np.random.default_rng(0).normal(size=(50, 3))
+    pairs = Pairs.of(x, x, 0.05)
+    pose, _ = climb(pairs, Pose.identity(), LOSSES["tear"])
+    Chance(pairs)(pose)
+
+
+def _rows() -> None:
     import numpy as np
 
     from tear3d.problem.options import Options
@@ -67,24 +113,49 @@ def _search() -> None:
     solve_row(problem, (wrong, 0.0), options, options.limits(), "first row")
 
 
+def _features() -> None:
+    from tear3d.clouds.describe import Description
+    from tear3d.features.matching import match
+    from tear3d.lab.shapes import teapot
+
+    cloud = teapot(500)
+    description = Description("fpfh", "iss", 1)
+    features = description.features(cloud, 0.2, lambda done: None)
+    match(features, features)
+    description.rows(cloud, 0.2, features, lambda done: None)
+
+
+def _refinement() -> None:
+    import numpy as np
+
+    from tear3d.clouds.refine import refine_icp
+    from tear3d.clouds.turns import Field
+    from tear3d.lab.shapes import teapot
+
+    cloud = teapot(500)
+    Field(cloud).misfits(cloud, np.eye(3)[None], cloud.mean(axis=0))
+    for method in ("gicp", "icp", "plane"):
+        refine_icp(cloud, cloud, np.eye(4), method=method, voxel_size=0.1)
+
+
 def _losses() -> None:
     for loss in ("cm", "tls"):
         _register(loss=loss)
 
 
-def _clouds() -> None:
-    import tear3d
-    from tear3d.lab.shapes import teapot
-
-    cloud = teapot(2000)
-    tear3d.register_clouds(cloud, cloud, keypoints="iss", refine=None, certify=False)
-    tear3d.register_clouds(cloud, cloud, certify=False)
-
-
-PARTS: dict[str, Callable[[], None]] = {
-    "search": _search,
-    "candidates": lambda: _register(certify=False),
-    "many pairs": lambda: _register(_LARGE),
-    "clouds": _clouds,
-    "other losses": _losses,
+GROUPS: dict[str, Group] = {
+    "rows": Group(_rows, "subtree.search_subtree", 30),  # the longest first
+    "pivots": Group(_pivots, "pivots.search_pivots", 9),
+    "ascents": Group(_ascents, "chance._repaired_hits", 7),
+    "features": Group(_features, "iss._local_maxima", 5),
+    "refinement": Group(_refinement, "equations._error", 5),
+    "many pairs": Group(lambda: _register(_LARGE), "", 20, after=True),
+    "other losses": Group(_losses, "", 20, after=True),
 }
+ANSWER = ("pivots", "ascents")
+"""What an answer without proof needs."""
+
+
+def needed(*, proof: bool = True, clouds: bool = False) -> tuple[str, ...]:
+    """The groups that a command needs."""
+    return (*(("rows",) if proof else ()), *ANSWER, *(("features", "refinement") if clouds else ()))

@@ -130,16 +130,20 @@ class Session:
 
 def solve(session: Session, source: Any, target: Any, **options: Any) -> Result:
     """Call the library under the session's progress bar."""
-    compile_when_cold(session)
+    compile_when_cold(session, proof=options.get("certify") is not False)
     return tear3d.register(source, target, progress=session.bar, **options)
 
 
-def compile_when_cold(session: Session) -> None:
-    """The first run after installation compiles, on all cores."""
-    if warmup.is_cold():
-        if not session.quiet:
-            session.bar.say("compiling kernels, once after installation; about 20 seconds ...")
-        warmup.compile_kernels()
+def compile_when_cold(session: Session, **needs: bool) -> None:
+    """The first run after installation compiles what it needs, on all cores; see `kernels.needed`."""
+    missing = warmup.cold(warmup.needed(**needs))
+    if not missing:
+        return
+    if not session.quiet:
+        seconds = warmup.expected_seconds(missing)
+        session.bar.say(f"compiling kernels, once after installation; about {seconds} seconds ...")
+    with session.step("compile"):
+        warmup.compile_kernels(missing)
 
 
 def finish(

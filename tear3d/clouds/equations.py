@@ -61,7 +61,8 @@ class Pairing:
         threads: int | None,
         tick: Tick | None = None,
     ) -> None:
-        self._moving, self._fixed = moving, fixed
+        # In one layout: each would have the kernels compiled anew.
+        self._moving, self._fixed = (Surface(*map(np.ascontiguousarray, surface)) for surface in (moving, fixed))
         self._kind, self._reach, self._threads = _KINDS[method], reach, threads
         self._tree = aside(lambda: cKDTree(fixed.points), tick)
         self._partner: NDArray[np.int64] = np.full(len(moving.points), len(fixed.points))

@@ -140,15 +140,15 @@ class Job:
 
     def _ambiguity(self, matched: Matched, pose: FloatArray, result: Result, steps: Steps) -> Ambiguity | None:
         # Also without a consensus: that of a ball's matches is none, for every turn has as many.
-        began = time.perf_counter()
+        began = self.limits.seconds
         others = [other.transformation for other in result.alternatives]
         size = matched.recipe.voxel_size
         found = ambiguity(matched.source, matched.target, pose, size, others=others, threads=self.threads)
-        steps.seconds["ambiguity"] = time.perf_counter() - began
+        steps.seconds["ambiguity"] = self.limits.seconds - began
         return found
 
     def _refined(self, start: FloatArray, matched: Matched, steps: Steps) -> RefineResult:
-        began = time.perf_counter()
+        began = self.limits.seconds
         size = matched.recipe.voxel_size
         # Finer than the matches: the pose is near.
         refinement = refine_icp(
@@ -160,7 +160,7 @@ class Job:
             threads=self.threads,
             limits=self.limits,
         )
-        steps.seconds["refine"] = time.perf_counter() - began
+        steps.seconds["refine"] = self.limits.seconds - began
         return refinement
 
     @contextmanager

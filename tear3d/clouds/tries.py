@@ -193,9 +193,10 @@ class Poses:
         pairs = matched.pairs
         pairs.check_range(options.the_loss)
         with limits.timed("candidates"):
-            search = Search.run(pairs, options, limits, Chance)
+            chance = Chance(pairs)
+            search = Search.run(pairs, options, limits, chance.like)
             found = [search.candidate(member) for member in search.ranked()[:CANDIDATES]]
-        levels, tests = [candidate.significance for candidate in found], Chance(pairs).log10_tests
+        levels, tests = [candidate.significance for candidate in found], chance.log10_tests
         return cls(
             search,
             [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import overload
@@ -46,11 +45,11 @@ class Steps:
                 raise self._stopped(name)
 
         self._report(name, 0.0, at_once=True)
-        began = time.perf_counter()
+        began = self._limits.seconds
         try:
             yield tick
         finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - began
+            self.seconds[name] = self.seconds.get(name, 0.0) + self._limits.seconds - began
         self._report(name, 1.0, at_once=True)
 
     def _report(self, name: str, done: float, *, at_once: bool = False) -> None:

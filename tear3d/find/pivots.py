@@ -101,9 +101,9 @@ def _choose_seeds(bits, degree, m, floor, seeds):
     words = (m + 63) // 64
     found = 0
     for _ in range(SEEDS):
-        seed = 0
-        for j in range(1, m):
-            if degree[j] > degree[seed]:
+        seed = m - 1  # from a literal 0 all it is passed to would be compiled twice
+        for j in range(m - 2, -1, -1):
+            if degree[j] >= degree[seed]:
                 seed = j
         if degree[seed] < 1 or degree[seed] + 2 < floor:
             break

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tear3d.find.ascent import climb
+from tear3d.find.ascent import BAND, climb_from
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.limits import Limits
 from tear3d.problem.losses import LOSSES, Loss
-from tear3d.problem.objective import saving_and_count
+from tear3d.problem.objective import survey
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 
@@ -40,19 +40,30 @@ class Probes:
     """Six points of a cloud, by whose images poses are told apart."""
 
     def __init__(self, pairs: Pairs) -> None:
-        x = pairs.x
-        spread = np.sqrt(np.mean((x - x.mean(axis=0)) ** 2, axis=0))
-        self.points = x.mean(axis=0) + np.concatenate([np.diag(spread), -np.diag(spread)])
+        columns = np.ascontiguousarray(pairs.x.T)
+        mean, spread = columns.mean(axis=1), np.diag(columns.std(axis=1))
+        self.points = mean + np.concatenate([spread, -spread])
         self.limit = SAME * pairs.typical_bound
+        # Images are linear in the twelve numbers of a pose: one product finds those of many.
+        linear = np.zeros((12, 6, 3))
+        for axis in range(3):
+            linear[3 * axis : 3 * axis + 3, :, axis] = self.points.T
+            linear[9 + axis, :, axis] = 1.0
+        self._linear = linear.reshape(12, 18)
+
+    def images(self, poses: FloatArray) -> FloatArray:
+        """Where poses (rows of 12 numbers) put the points: eighteen numbers each."""
+        return np.asarray(poses @ self._linear)
 
     def near(self, pose: Pose, others: Iterable[Pose]) -> bool:
         """Whether a pose is the same as one of some others."""
-        own = pose.apply(self.points)
-        return any(self.same(other.apply(self.points)[None], own)[0] for other in others)
+        rows = [other.row for other in others]
+        return bool(rows) and bool(self.same(self.images(np.array(rows)), self.images(pose.row)).any())
 
     def same(self, images: FloatArray, own: FloatArray) -> NDArray[np.bool_]:
         """Which images are nearly `own`."""
-        return np.asarray(np.max(np.linalg.norm(images - own, axis=2), axis=1) < self.limit)
+        apart = (images - own).reshape(-1, 6, 3)
+        return np.asarray(np.einsum("mpi,mpi->mp", apart, apart).max(axis=1) < self.limit * self.limit)
 
 
 class Pool:
@@ -62,7 +73,8 @@ class Pool:
         self.pairs, self.loss, self.limits = pairs, loss, limits
         self.members: list[Member] = []
         self._judge = judge
-        self._refined: list[tuple[FloatArray, Member]] = []
+        self._starts = np.empty((0, 18))
+        self._reached: list[Member] = []
         self.ceiling = pairs.total(loss)
         self.probes = Probes(pairs)
 
@@ -76,27 +88,19 @@ class Pool:
             member.significance = self._judge(member.pose)
         return member.significance
 
-    def images(self, poses: FloatArray) -> FloatArray:
-        """Where each pose (a row of 12 numbers) puts the probe points."""
-        rotations = poses[:, :9].reshape(-1, 3, 3)
-        return np.asarray(np.einsum("mij,pj->mpi", rotations, self.probes.points) + poses[:, None, 9:])
-
     def near(self, images: FloatArray, member: Member) -> NDArray[np.bool_]:
         """Which of the imaged poses are the same as a member."""
-        return self.same(images, member.pose.apply(self.probes.points))
-
-    def same(self, images: FloatArray, own: FloatArray) -> NDArray[np.bool_]:
-        """Which images are nearly `own`."""
-        return self.probes.same(images, own)
+        return self.probes.same(images, self.probes.images(member.pose.row))
 
     def offer(self, pose: FloatArray) -> Member:
         """Refine a pose (12 numbers) unless one like it was; return the member it led to (kept or not)."""
-        image = self.images(pose[None])
-        for start, member in self._refined:
-            if self.same(image, start)[0]:
-                return member
+        image = self.probes.images(pose)
+        known = np.flatnonzero(self.probes.same(self._starts, image))
+        if len(known):
+            return self._reached[known[0]]
         member = self._insert(self._refine(Pose.from_row(pose), self.loss))
-        self._refined.append((image[0], member))
+        self._starts = np.vstack((self._starts, image))
+        self._reached.append(member)
         return member
 
     def polish(self, member: Member) -> Member:
@@ -108,17 +112,17 @@ class Pool:
         return max(member, *again, key=lambda candidate: candidate.saving)
 
     def _refine(self, pose: Pose, loss: Loss) -> Member:
-        pose, saving = climb(self.pairs, pose, loss)
-        return Member(pose, saving, saving_and_count(self.pairs, pose, loss)[1])
+        reached = climb_from(survey(self.pairs, pose, loss, BAND), self.pairs, loss, graduated=True)
+        return Member(reached.pose, reached.saving, reached.num_inliers)
 
     def _insert(self, new: Member) -> Member:
-        image = self.images(new.pose.row[None])
-        for index, member in enumerate(self.members):
-            if self.near(image, member)[0]:
-                if new.saving <= member.saving:
-                    return member
-                self.members.pop(index)
-                break
+        images = self.probes.images(np.array([member.pose.row for member in self.members]).reshape(-1, 12))
+        same = np.flatnonzero(self.near(images, new))
+        if len(same):
+            member = self.members[same[0]]
+            if new.saving <= member.saving:
+                return member
+            self.members.pop(same[0])
         self.members.append(new)
         self.members.sort(key=lambda member: -member.saving)
         del self.members[SIZE:]

@@ -68,7 +68,7 @@ def rotation_from_covariance(c, pose):
     m[1, 3] = m[3, 1] = c[0, 2] + c[2, 0]
     m[2, 3] = m[3, 2] = c[1, 2] + c[2, 1]
     size = 0.0
-    for k in range(16):
+    for k in range(m.size):
         size += m[k >> 2, k & 3] ** 2
     size = np.sqrt(size)
     if size == 0.0:
@@ -76,13 +76,17 @@ def rotation_from_covariance(c, pose):
     for k in range(4):  # no eigenvalue is below −size·√(3/4)
         m[k, k] += 0.87 * size
     square = np.empty((4, 4))
+    four = c.shape[0] + 1  # no constant: loops that the compiler unrolls take it long
     for _ in range(16):
         trace = m[0, 0] + m[1, 1] + m[2, 2] + m[3, 3]
-        for k in range(16):
-            i, j = k >> 2, k & 3
-            total = m[i, 0] * m[0, j] + m[i, 1] * m[1, j] + m[i, 2] * m[2, j] + m[i, 3] * m[3, j]
-            square[i, j] = total / (trace * trace)
+        scale = 1.0 / (trace * trace)
+        for i in range(four):
+            for j in range(i + 1):
+                total = m[i, 0] * m[0, j] + m[i, 1] * m[1, j] + m[i, 2] * m[2, j] + m[i, 3] * m[3, j]
+                square[i, j] = square[j, i] = total * scale
         m, square = square, m
+        if m[0, 0] + m[1, 1] + m[2, 2] + m[3, 3] > 1.0 - 1e-14:  # nothing but the projector is left
+            break
     best = 0
     for k in range(1, 4):
         if m[k, k] > m[best, best]:

@@ -22,8 +22,9 @@ OFFERS = 8
 """Distinct hypotheses of a round that are refined at its end."""
 FIRST_BATCH, LARGEST_BATCH = 8, 1024
 """Pivots between two looks at what was found."""
-SHARED = 256
-"""Batches from this size on are shared between threads, in PARTS parts whatever the number of threads, ..."""
+SHARED = 4_000_000
+"""Batches with so many lengths to compare are shared between threads, in PARTS parts whatever the number of threads,
+(a part of fewer takes about as long as waking a thread), ..."""
 PARTS = 4
 BITE = 32
 """... and searched in bites of so many pivots, between which a part looks at the clock."""
@@ -87,10 +88,8 @@ class Hits:
             return
         if best is not self._best:
             self._best, self.count = best, 0
-            new = self._images
-        else:
-            new = [images]
-        self.count += sum(int(np.count_nonzero(self.pool.near(image, best))) for image in new)
+            images = np.concatenate(self._images)
+        self.count += int(np.count_nonzero(self.pool.near(images, best)))
 
 
 @dataclass
@@ -138,7 +137,7 @@ class Explorer:
                 record = scores[leader]
                 self.pool.offer(poses[leader])
             useful = first + np.flatnonzero(scores[first:last] > 0.3 * record)
-            self.hits.add(self.pool.images(poses[useful]), last - first)
+            self.hits.add(self.pool.probes.images(poses[useful]), last - first)
             self.report()
             if self._over():
                 self._offer_best(poses[:last], scores[:last])  # may bring up a rival
@@ -169,7 +168,7 @@ class Explorer:
                 level = search_pivots(self._sample, aim, a, b, level, poses[a:b], scores[a:b])
             return level
 
-        if last - first < SHARED:
+        if (last - first) * self._sample.shape[1] < SHARED:
             found.floor = search((first, last))
         else:
             edges = [first + (last - first) * k // PARTS for k in range(PARTS + 1)]
@@ -179,11 +178,11 @@ class Explorer:
         """Refine the highest-scoring distinct hypotheses of a round."""
         order = np.argsort(-scores, kind="stable")
         order = order[scores[order] > 0.5 * scores[order[0]]][:512]  # none if all are 0
-        images = self.pool.images(poses[order])
+        images = self.pool.probes.images(poses[order])
         alive = np.ones(len(order), dtype=bool)
         for _ in range(OFFERS):
             left = np.flatnonzero(alive)
             if len(left) == 0 or self.limits.over():
                 return
             self.pool.offer(poses[order[left[0]]])
-            alive &= ~self.pool.same(images, images[left[0]])
+            alive &= ~self.pool.probes.same(images, images[left[0]])

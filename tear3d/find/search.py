@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tear3d.find.ascent import climb
+from tear3d.find.ascent import BAND, climb_from
 from tear3d.find.pool import SAME, Judge, Member, Pool
 from tear3d.find.procrustes import procrustes
 from tear3d.find.rounds import Explorer, Hits, Round, plan
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.crew import Crew
 from tear3d.problem.limits import Limits
-from tear3d.problem.objective import inlier_mask, saving_and_count
+from tear3d.problem.objective import Surveyed, full_saving, inlier_mask, survey
 from tear3d.problem.options import Options
 from tear3d.problem.pairs import Frame, Pairs, take
 from tear3d.problem.pose import Pose
@@ -56,39 +56,6 @@ class Candidate:
     """`hits` (found again and again), `exhausted`, `time_limit` or `interrupted`."""
 
 
-def find_poses(
-    pairs: Pairs,
-    options: Options,
-    limits: Limits,
-    judge: Callable[[Pairs], Judge],
-    *,
-    top: int = 1,
-    rank: Literal["significance", "saving"] = "significance",
-) -> list[Candidate]:
-    """Distinct poses of large saving, best first; at least one, however soon the limits end the search.
-
-    Parameters
-    ----------
-    pairs : Pairs
-        Drawn in proportion to their weights.
-    options : Options
-        `loss`, `seed` (of the random order of the pairs), `threads` (the result does not depend on it).
-    limits : Limits
-    judge : callable
-        Makes, from some pairs, a function that tells how likely a pose's consensus among them is chance.
-    top : int
-        How many poses to return at most.
-    rank : {"significance", "saving"}
-        What "best" means among poses that save at least 60 % of the most: what the judge says, which many-to-one
-        matches cannot inflate, or the saving alone.
-    """
-    search = Search.run(pairs, options, limits, judge)
-    found = [search.candidate(member) for member in search.ranked(rank)[:top]]
-    if rank == "saving":
-        found.sort(key=lambda candidate: -candidate.saving)
-    return found
-
-
 @dataclass(frozen=True, eq=False)
 class Search:
     """A search that has come to its end: the pool of its poses over a sample of the pairs."""
@@ -99,11 +66,25 @@ class Search:
     judge: Callable[[Pairs], Judge]
     tried: int
     ended_by: str
+    _savings: dict[int, tuple[Pose, float]] = field(default_factory=dict, repr=False)
+    """Over the sample, of poses by their identity."""
 
     @classmethod
     def run(cls, pairs: Pairs, options: Options, limits: Limits, judge: Callable[[Pairs], Judge]) -> Search:
+        """Search until nothing better is to be expected; there is at least one pose, however soon the limits end it.
+
+        Parameters
+        ----------
+        pairs : Pairs
+            Drawn in proportion to their weights.
+        options : Options
+            `loss`, `seed` (of the random order of the pairs), `threads` (the result does not depend on it).
+        limits : Limits
+        judge : callable
+            Makes, from some pairs, a function that tells how likely a pose's consensus among them is chance.
+        """
         sample = draw_sample(pairs, options.seed)
-        pool = Pool(sample, options.the_loss, judge(sample), limits)
+        pool = Pool(sample, options.the_loss, _judge_of(sample, pairs, judge), limits)
         tried, ended_by = _explore(pool, options.threads)
         if pool.best is None or pool.best.count < 0.5 * len(sample):
             pool.offer(procrustes(sample.x, sample.y, np.broadcast_to(sample.w, len(sample))).row)
@@ -114,27 +95,34 @@ class Search:
         """Whether it came to its end by itself."""
         return self.ended_by in ("hits", "exhausted")
 
-    def ranked(self, rank: str = "significance") -> list[Member]:
-        """The poses of the pool, best first."""
+    def ranked(self, rank: Literal["significance", "saving"] = "significance") -> list[Member]:
+        """The poses of the pool, best first.
+
+        What "best" means among poses that save at least 60 % of the most: what the judge says, which many-to-one
+        matches cannot inflate, or the saving alone.
+        """
         members = self.pool.members
         if rank != "significance":
             return list(members)
         close = [m for m in members if m.saving >= COMPARABLE * members[0].saving]
-        close.sort(key=self.pool.significance)
+        if len(close) > 1:
+            close.sort(key=self.pool.significance)
         return close + members[len(close) :]
 
-    def candidate(self, member: Member) -> Candidate:
+    def refined(self, member: Member) -> Surveyed:
         """A pose of the pool, refined once more, on all pairs."""
-        member = self.pool.polish(member)
-        sample, loss = self.pool.pairs, self.options.the_loss
-        pose = sample.frame.outside(member.pose)
-        if len(sample) < len(self.pairs):
-            pose, _ = climb(self.pairs, pose, loss, graduated=False, limits=self.pool.limits)
-            level = self.judge(self.pairs)(pose)
-        else:
-            level = self.pool.significance(member)
-        saving, count = saving_and_count(self.pairs, pose, loss)
-        return Candidate(pose, saving, count, level, self.tried, self.ended_by)
+        pairs, loss = self.pairs, self.options.the_loss
+        pose = self.pool.pairs.frame.outside(self.pool.polish(member).pose)
+        reached = survey(pairs, pose, loss, BAND)
+        if len(self.pool.pairs) < len(pairs):
+            return climb_from(reached, pairs, loss, limits=self.pool.limits)
+        return reached
+
+    def candidate(self, member: Member) -> Candidate:
+        """The same, with all that is known of it."""
+        found = self.refined(member)
+        level = self.judge(self.pairs)(found.pose)
+        return Candidate(found.pose, found.saving, found.num_inliers, level, self.tried, self.ended_by)
 
     def rivals(self, best: Pose) -> list[Pose]:
         """Other poses than `best`, those that save most first.
@@ -151,12 +139,15 @@ class Search:
     def others(self, best: Pose, poses: list[Pose]) -> list[Pose]:
         """Those of some poses that are neither `best` nor the same as one before, the one that saves most first."""
         sample = self.pool.pairs
-        taken = [sample.frame.inside(best)]
-        for pose in map(sample.frame.inside, poses):
+        taken, distinct = [sample.frame.inside(best)], []
+        for given in poses:
+            pose = sample.frame.inside(given)
             if not self.pool.probes.near(pose, taken):
                 taken.append(pose)
-        taken[1:] = sorted(taken[1:], key=lambda pose: -saving_and_count(sample, pose, self.pool.loss)[0])
-        return [sample.frame.outside(pose) for pose in taken[1 : ENOUGH_RIVALS + 3]]
+                if id(given) not in self._savings:
+                    self._savings[id(given)] = given, full_saving(sample, pose, self.pool.loss)
+                distinct.append(given)
+        return sorted(distinct, key=lambda pose: -self._savings[id(pose)][1])[: ENOUGH_RIVALS + 2]
 
     def _search_rest(self, best: Pose) -> list[Pose]:
         sample, limits = self.pool.pairs, self.pool.limits
@@ -171,6 +162,14 @@ class Search:
                 if explorer.run(Round(pairs, min(pairs, RIVAL_PIVOTS), reach)):
                     break
         return [member.pose for member in pool.members]
+
+
+def _judge_of(sample: Pairs, pairs: Pairs, judge: Callable[[Pairs], Judge]) -> Judge:
+    """Of poses of the sample; when that is all pairs in another order, what they know already is used."""
+    if len(sample) < len(pairs):
+        return judge(sample)
+    whole, outside = judge(pairs), sample.frame.outside
+    return lambda pose: whole(outside(pose))
 
 
 def draw_sample(pairs: Pairs, seed: int) -> Pairs:

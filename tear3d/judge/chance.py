@@ -24,8 +24,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tear3d.problem.arrays import FloatArray, spread_rows
-from tear3d.problem.objective import inlier_mask
+from tear3d.judge.witnesses import Witnesses
+from tear3d.problem.arrays import spread_rows
+from tear3d.problem.objective import near_rows
 from tear3d.problem.pairs import Pairs, take
 from tear3d.problem.pose import Pose
 
@@ -46,38 +47,55 @@ class Chance:
     """The levels, log10 NFA, of poses over the same pairs: very negative is good. `judge.standing` compares them."""
 
     def __init__(self, pairs: Pairs, seed: int = 0) -> None:
-        self.pairs = pairs if len(pairs) <= LARGEST else pairs.take(spread_rows(len(pairs), LARGEST))
+        self._given = pairs
         self.seed = seed
+        self._known: dict[bytes, float] = {}
+
+    def like(self, pairs: Pairs) -> Chance:
+        """The same over other pairs; over its own, itself with all it knows."""
+        return self if pairs is self._given else Chance(pairs, self.seed)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """Those that are looked at."""
+        given = self._given
+        return given if len(given) <= LARGEST else given.take(spread_rows(len(given), LARGEST))
 
     @cached_property
     def _length_chance(self) -> float:
         return length_chance(self.pairs, seed=self.seed)
 
     @cached_property
-    def _voxels(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The voxel of every source and of every target point."""
+    def _agreement(self) -> Repaired:
+        return Repaired(self.pairs, self.seed)
+
+    @cached_property
+    def _witnesses(self) -> tuple[Witnesses, Witnesses]:
+        """Of the source and of the target."""
         size = VOXEL * self.pairs.typical_bound
-        return voxel_numbers(self.pairs.x, size), voxel_numbers(self.pairs.y, size)
+        return Witnesses(self.pairs.x, size), Witnesses(self.pairs.y, size)
 
     @cached_property
     def log10_tests(self) -> float:
         """log10 of how many poses a search can try: those through three witnesses."""
-        return max(log10_triples(int(numbers.max()) + 1, self._length_chance) for numbers in self._voxels)
+        return max(log10_triples(side.count, self._length_chance) for side in self._witnesses)
 
-    def __call__(self, pose: Pose) -> float:
-        mask = inlier_mask(self.pairs, pose)
-        if np.count_nonzero(mask) <= 3:
+    def __call__(self, pose: Pose, rows: NDArray[np.int64] | None = None) -> float:
+        """The level of a pose; `rows`, when it is known which of `pairs` agree with it."""
+        key = pose.row.tobytes()
+        if key not in self._known:
+            self._known[key] = self._level(pose, near_rows(self.pairs, pose) if rows is None else rows)
+        return self._known[key]
+
+    def _level(self, pose: Pose, rows: NDArray[np.int64]) -> float:
+        if len(rows) <= 3:
             return self.log10_tests
-        p0 = chance_agreement(self.pairs, pose, seed=self.seed)
-        return max(self._side(numbers, mask, p0) for numbers in self._voxels)
-
-    def _side(self, numbers: NDArray[np.int64], mask: NDArray[np.bool_], p0: float) -> float:
-        """The level by the witnesses of one cloud."""
-        held = np.bincount(numbers)
-        hit = len(np.unique(numbers[mask]))
+        p0 = self._agreement(pose)
         # A sum of unequal chances has no heavier tail than the binomial of their mean (Hoeffding 1956).
-        p = float(np.mean(-np.expm1(held * math.log1p(-min(p0, 1.0 - 1e-12)))))
-        return log10_nfa(hit, len(held), p, log10_triples(len(held), self._length_chance))
+        return max(
+            log10_nfa(side.hit(rows), side.count, side.chance(p0), log10_triples(side.count, self._length_chance))
+            for side in self._witnesses
+        )
 
 
 def log10_binomial_tail(k: int, n: int, p: float) -> float:
@@ -130,59 +148,51 @@ def length_chance(pairs: Pairs, *, seed: int = 0, draws: int = LENGTHS) -> float
     """Probability that meaningless pairs keep a distance up to their noise bounds; never 0."""
     i, j, k, m = np.random.default_rng(seed).integers(0, len(pairs), (4, draws))
     limit = take(pairs.xi, i) + take(pairs.xi, j)
-    x, y = pairs.x, pairs.y
-    difference = np.linalg.norm(x[i] - x[j], axis=1) - np.linalg.norm(y[k] - y[m], axis=1)
+    x, y = pairs.x[i] - pairs.x[j], pairs.y[k] - pairs.y[m]
+    difference = np.sqrt(np.einsum("ij,ij->i", x, x)) - np.sqrt(np.einsum("ij,ij->i", y, y))
     return (int(np.count_nonzero(np.abs(difference) <= limit)) + 1) / (draws + 1)
 
 
-@njit(cache=True, nogil=True)
-def _repaired_hits(x, y, rotation, t, xi, shifts):
-    """How many source points fall within ξ and within 3ξ of the target `shift` pairs further on."""
-    n = x.shape[0]
-    xi_step = 0 if xi.shape[0] == 1 else 1
+@njit(cache=True, nogil=True, error_model="numpy")
+def _repaired_hits(moved, y, squares, shifts):
+    """How many source points, moved, fall within ξ and within 3ξ of the target `shift` pairs further on."""
+    n = moved.shape[1]
     near, wide = 0, 0
     for shift in shifts:
-        for i in range(n):
-            j = i + shift
-            if j >= n:
-                j -= n
-            square = 0.0
-            for k in range(3):
-                e = y[j, k] - (rotation[k, 0] * x[i, 0] + rotation[k, 1] * x[i, 1] + rotation[k, 2] * x[i, 2] + t[k])
-                square += e * e
-            bound = xi[i * xi_step]
-            bound *= bound
-            if square <= 9.0 * bound:
-                wide += 1
-                if square <= bound:
-                    near += 1
+        for turn in range(2):
+            first, last = (0, n - shift) if turn == 0 else (n - shift, n)
+            ahead = shift - turn * n
+            for i in range(first, last):
+                a, b, c = y[0, i + ahead] - moved[0, i], y[1, i + ahead] - moved[1, i], y[2, i + ahead] - moved[2, i]
+                square = a * a + b * b + c * c
+                near += square <= squares[i]
+                wide += square <= 9.0 * squares[i]
     return near, wide
 
 
-def chance_agreement(pairs: Pairs, pose: Pose, *, seed: int = 0, repairings: int = REPAIRINGS) -> float:
-    """Probability that a meaningless pair agrees with the pose, from re-paired data; never 0.
+class Repaired:
+    """Pairs put together anew: every source point with the targets of some other pairs."""
 
-    The largest of: the hits within ξ; those within 3ξ divided by 27 (the same density seen on a
-    coarser scale, less noisy); the volume of a typical ξ-ball relative to the targets' bounding box.
-    """
-    n = len(pairs)
-    rounds = max(1, repairings // n)
-    if rounds >= n - 1:
-        shifts = np.arange(1, max(2, n))
-    else:
-        shifts = np.random.default_rng(seed).integers(1, n, rounds)
-    x, y = np.ascontiguousarray(pairs.x), np.ascontiguousarray(pairs.y)
-    near, wide = _repaired_hits(x, y, pose.rotation, pose.translation, pairs.xi, shifts)
-    draws = n * len(shifts)
-    radius = pairs.typical_bound
-    share = 4.0 / 3.0 * math.pi * float(np.prod(radius / (np.ptp(y, axis=0) + 2.0 * radius)))
-    return float(min(1.0, max(near / draws, wide / (27.0 * draws), share, 0.5 / draws)))
+    def __init__(self, pairs: Pairs, seed: int = 0, repairings: int = REPAIRINGS) -> None:
+        n = len(pairs)
+        rounds = max(1, repairings // n)
+        if rounds >= n - 1:
+            self._shifts = np.arange(1, max(2, n))
+        else:
+            self._shifts = np.random.default_rng(seed).integers(1, n, rounds)
+        self._x, self._y = (np.ascontiguousarray(points.T) for points in (pairs.x, pairs.y))
+        self._squares = np.broadcast_to(pairs.xi * pairs.xi, n).copy()
+        radius = pairs.typical_bound
+        sides = np.ptp(self._y, axis=1) + 2.0 * radius
+        self._share = 4.0 / 3.0 * math.pi * float(np.prod(radius / sides))
 
+    def __call__(self, pose: Pose) -> float:
+        """Probability that a meaningless pair agrees with the pose; never 0.
 
-def voxel_numbers(points: FloatArray, size: float) -> NDArray[np.int64]:
-    """The number, from 0 on, of the occupied voxel that holds each point (at most 2²¹ along an axis)."""
-    corner = points.min(axis=0)
-    size = max(size, float(np.max(points - corner)) / 2_097_151, 1e-300)
-    cells = np.floor((points - corner) / size).astype(np.int64)
-    key = (cells[:, 0] * 2_097_152 + cells[:, 1]) * 2_097_152 + cells[:, 2]
-    return np.unique(key, return_inverse=True)[1].ravel()
+        The largest of: the hits within ξ; those within 3ξ divided by 27 (the same density seen on a
+        coarser scale, less noisy); the volume of a typical ξ-ball relative to the targets' bounding box.
+        """
+        moved = pose.rotation @ self._x + pose.translation[:, None]
+        near, wide = _repaired_hits(moved, self._y, self._squares, self._shifts)
+        draws = len(self._squares) * len(self._shifts)
+        return float(min(1.0, max(near / draws, wide / (27.0 * draws), self._share, 0.5 / draws)))

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from tear3d.judge.chance import voxel_numbers
+from tear3d.judge.witnesses import voxel_numbers
 from tear3d.problem.arrays import FloatArray
 
 BLOCKS = (2.0, 4.0, 8.0)
@@ -46,8 +46,7 @@ def design_effect(points: FloatArray, gradients: FloatArray, bound: float) -> fl
     inverse = np.linalg.pinv(scaled.T @ scaled, hermitian=True)
     effect = 1.0
     for edge in BLOCKS:
-        numbers = voxel_numbers(points, edge * bound)
-        count = int(numbers.max()) + 1
+        numbers, count = voxel_numbers(points, edge * bound)
         if count < FEWEST_BLOCKS:
             break
         sums = np.stack([np.bincount(numbers, column, count) for column in scaled.T], axis=1)

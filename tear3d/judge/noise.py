@@ -11,7 +11,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import erf
 
 from tear3d.problem.arrays import FloatArray
 
@@ -57,7 +56,8 @@ def absolute_within(radius: float) -> float:
     nodes, weights = _NODES
     z = 0.5 * top * (nodes + 1.0)
     # |z₂| + |z₃| ≤ c is a square with sides of √2·c.
-    inner = z * np.exp(-0.5 * z**2) * erf(0.5 * (radius - z)) ** 2
+    side = np.array([math.erf(value) for value in (0.5 * (radius - z)).tolist()])
+    inner = z * np.exp(-0.5 * z**2) * side**2
     return float(0.5 * top * math.sqrt(2.0 / math.pi) * np.sum(weights * inner))
 
 
@@ -98,12 +98,24 @@ def fit_noise(squares: FloatArray, bounds: FloatArray, reach: float) -> Noise:
 
 
 def _scale_of(square: float) -> float:
-    """The standard deviation of a Gaussian that, seen in the ball of radius 1, has this mean square along an axis."""
-    low, high = LEAST, 1.0
+    """The standard deviation of a Gaussian that, seen in the ball of radius 1, has this mean square along an axis.
+
+    The mean square grows with it, and is at most its own square, which it nearly is where the ball is wide.
+    """
+    low, high = max(LEAST, math.sqrt(square)), 1.0
+    if low >= high or _excess(low, square) >= -1e-15 * square:
+        return min(low, high)
     for _ in range(60):
-        scale = math.sqrt(low * high)
-        if scale**2 * square_within(1.0 / scale) / gaussian_within(1.0 / scale) < square:
+        scale = 0.5 * (low + high)
+        if high - low <= 1e-15 * high:
+            break
+        if _excess(scale, square) < 0.0:
             low = scale
         else:
             high = scale
-    return math.sqrt(low * high)
+    return scale
+
+
+def _excess(scale: float, square: float) -> float:
+    """What the mean square in the ball of radius 1 lies above another."""
+    return scale**2 * square_within(1.0 / scale) / gaussian_within(1.0 / scale) - square

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from tear3d.judge.ambiguity import FreeMotion
 from tear3d.problem.arrays import FloatArray
@@ -51,6 +50,8 @@ def free_motions(
         One for every axis of rotation and direction of sliding. The step is the largest amount of which all that were
         seen are multiples; None when three or more have none in common. A screw has no name and is left out.
     """
+    from scipy.spatial.transform import Rotation  # slow to import, and rarely needed
+
     centre = points.mean(axis=0)
     radius = float(np.quantile(np.linalg.norm(points - centre, axis=1), 0.95))
     slack = max(3.0 * noise_bound, 1e-6 * radius)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.errors import InputError
-from tear3d.problem.arrays import FloatArray
+from tear3d.problem.arrays import FloatArray, nine_tenths
 
 SHARE = 0.1
 """The spacing of the coordinates may be this share of the length that has to be told apart (free choice)."""
@@ -36,7 +36,7 @@ def check_lost_digits(points: FloatArray, stored_as: str, name: str, length: flo
         return
     kind = stored_as if stored_as in MANTISSA else "float32"
     # Exceeded by one point in ten: a few stray ones lose only their own digits.
-    reach = float(np.quantile(np.abs(points).max(axis=1), 0.9, method="lower"))
+    reach = nine_tenths(np.abs(points).max(axis=1))
     step = _spacing(reach, kind)
     if step <= SHARE * length:
         return

@@ -17,7 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.errors import InputError
-from tear3d.problem.arrays import FloatArray, Numbers, Points, as_numbers, as_points, spread_rows, stored_as
+from tear3d.problem.arrays import (
+    LARGEST,
+    FloatArray,
+    Numbers,
+    Points,
+    Summary,
+    as_numbers,
+    as_points,
+    check_finite,
+    spread_rows,
+    stored_as,
+)
 from tear3d.problem.digits import check_lost_digits
 from tear3d.problem.losses import Loss
 from tear3d.problem.pose import Pose
@@ -92,13 +103,17 @@ class Pairs:
     @classmethod
     def of(cls, source: Points, target: Points, noise_bound: Numbers, weights: Numbers | None = None) -> Pairs:
         """Checked pairs, or an InputError that says what is wrong and what is expected."""
-        x, y = as_points(source, "source"), as_points(target, "target")
+        x, y = (as_points(obj, name, finite=False) for obj, name in ((source, "source"), (target, "target")))
         if len(x) != len(y):
             raise InputError(
                 f"source has {len(x)} points and target {len(y)}: row i of one must be matched to row i of the other"
             )
         if len(x) < 3:
             raise InputError(f"source has {len(x)} points: a pose needs at least 3 pairs")
+        summaries = Summary.of(x), Summary.of(y)
+        for points, summary, name in zip((x, y), summaries, ("source", "target"), strict=True):
+            if not summary.largest <= LARGEST:
+                check_finite(points, name)
         xi = _shared(as_numbers(noise_bound, "noise_bound", len(x)))
         if xi.size == 1 and xi[0] == 0.0:
             raise InputError("noise_bound is 0: expected a positive number in the units of the points")
@@ -110,7 +125,7 @@ class Pairs:
                 "bound: expected at least 3"
             )
         every = None if usable.all() else np.broadcast_to(usable, len(x))
-        crowds = Crowd.of(x, every), Crowd.of(y, every)
+        crowds = Crowd.of(x, every, summaries[0].largest), Crowd.of(y, every, summaries[1].largest)
         typical = float(np.median(xi[xi > 0.0]))
         for crowd, obj, name in zip(crowds, (source, target), ("source", "target"), strict=True):
             check_lost_digits(crowd.sample, stored_as(obj), name, typical, "noise bound")
@@ -119,10 +134,20 @@ class Pairs:
         given = Given(x, y, xi, usable)
         far = set_aside(given, crowds)
         check_digits(given, crowds, far)
-        if far is not None:
-            for points, name in ((x, "source"), (y, "target")):
-                check_spread(Crowd.of(points, usable & ~far), name)
-        return _framed(Block(slice(0, len(x)), x, y, xi, w), weight, far)
+        everything = Block(slice(0, len(x)), x, y, xi, w)
+        if far is None:
+            return _framed(everything, weight, crowds, (summaries[0].mean, summaries[1].mean))
+        rows = np.flatnonzero(~far)
+        aside = np.broadcast_to(xi, len(x))[far], np.broadcast_to(w, len(x))[far]
+        del x, y, given, crowds  # the kept are copies
+        kept = Block(slice(0, len(rows)), *(take(values, rows) for values in everything[1:]))
+        usable = (kept.xi > 0.0) & (kept.w > 0.0)
+        some = None if usable.all() else np.broadcast_to(usable, len(rows))
+        crowds = Crowd.of(kept.x, some), Crowd.of(kept.y, some)
+        for crowd, name in zip(crowds, ("source", "target"), strict=True):
+            check_spread(crowd, name)
+        means = Summary.of(kept.x).mean, Summary.of(kept.y).mean
+        return _framed(kept, weight, crowds, means, Aside(rows, len(far), aside))
 
     def __len__(self) -> int:
         return len(self.x)
@@ -193,12 +218,10 @@ class Pairs:
         xi, w = self.aside
         return float(np.sum(w * loss.caps(xi)))
 
-    def mask(self, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """A mask of these pairs as one of the pairs given."""
-        if self.rows is None:
-            return inside
+    def mask(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Some of these pairs as a mask of the pairs given."""
         out = np.zeros(self.num_given, bool)
-        out[self.rows] = inside
+        out[rows if self.rows is None else self.rows[rows]] = True
         return out
 
 
@@ -223,27 +246,34 @@ def _relative(w: FloatArray) -> tuple[FloatArray, float]:
     return (w, 1.0) if unit == 1.0 else (w / unit, unit)
 
 
-def _framed(given: Block, weight: float, far: NDArray[np.bool_] | None) -> Pairs:
+class Aside(NamedTuple):
+    """Which pairs were not set aside, of how many; and ξ and w of those that were."""
+
+    rows: NDArray[np.int64] | None
+    num_given: int
+    bounds_and_weights: tuple[FloatArray, FloatArray] = (np.empty(0), np.empty(0))
+
+
+def _framed(
+    kept: Block,
+    weight: float,
+    crowds: tuple[Crowd, Crowd],
+    means: tuple[FloatArray, FloatArray],
+    apart: Aside | None = None,
+) -> Pairs:
     """Centre, and scale if need be."""
-    _, x, y, xi, w = given
-    num_given, rows, aside = len(x), None, (np.empty(0), np.empty(0))
-    if far is not None:
-        aside = np.broadcast_to(xi, len(x))[far], np.broadcast_to(w, len(x))[far]
-        rows = np.flatnonzero(~far)
-        x, y, xi, w = x[rows], y[rows], take(xi, rows), take(w, rows)
-    source, target = x.mean(axis=0), y.mean(axis=0)
-    sample = spread_rows(len(x), SAMPLE)
-    sizes = [float(np.abs(points[sample] - mean).max()) for points, mean in ((x, source), (y, target))]
-    size = max(sizes)
+    _, x, y, xi, w = kept
+    rows, num_given, aside = apart or Aside(None, len(x))
+    size = max(crowd.widest for crowd in crowds)
     unit = 1.0 if 1.0 / PLAIN <= size <= PLAIN else math.ldexp(1.0, math.frexp(size)[1])
     zero = np.zeros(3)
-    away = max(float(np.abs(mean).max()) / max(s, 1e-300) for mean, s in zip((source, target), sizes, strict=True))
+    away = max(float(np.abs(mean).max()) / max(crowd.widest, 1e-300) for mean, crowd in zip(means, crowds, strict=True))
     if len(x) > COPY_LIMIT and unit == 1.0 and away <= FAR_OFF:
-        return Pairs(x, y, xi, w, Frame(zero, zero, 1.0, weight), source, target, rows, num_given, aside)
-    x, y = x - source, y - target
+        return Pairs(x, y, xi, w, Frame(zero, zero, 1.0, weight), *means, rows, num_given, aside)
+    x, y = x - means[0], y - means[1]
     if unit != 1.0:
         x, y, xi, aside = x / unit, y / unit, xi / unit, (aside[0] / unit, aside[1])
-    return Pairs(x, y, xi, w, Frame(source, target, unit, weight), zero, zero, rows, num_given, aside)
+    return Pairs(x, y, xi, w, Frame(*means, unit, weight), zero, zero, rows, num_given, aside)
 
 
 def _sum(product: FloatArray, n: int) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.errors import InputError
-from tear3d.problem.arrays import FloatArray, spread_rows
+from tear3d.problem.arrays import FloatArray, Summary, nine_tenths, spread_rows
 
 SAMPLE = 10_000
 FLAT = 1e-7
@@ -46,22 +46,27 @@ class Crowd(NamedTuple):
     """The largest coordinate in the sample."""
     reach: float
     """Points farther from the middle than this, along any axis, are stray."""
+    widest: float
+    """As `radius`, with the stray points of the sample."""
+    farthest: float
+    """No point at all is farther from the middle, along any axis; cheap, not tight."""
 
     @classmethod
-    def of(cls, points: FloatArray, usable: NDArray[np.bool_] | None) -> Crowd:
+    def of(cls, points: FloatArray, usable: NDArray[np.bool_] | None, largest: float | None = None) -> Crowd:
+        """From points, which of them to look at, and the largest coordinate of all if it is known."""
         given = points if usable is None else points[usable]
-        sample = given[spread_rows(len(given), SAMPLE)]
+        sample = np.asfortranarray(given[spread_rows(len(given), SAMPLE)])  # columns are what is looked at
         middle = np.median(sample, axis=0)
         away = _away(sample, middle)
-        usual = float(np.quantile(away, 0.9, method="lower"))
+        usual = nine_tenths(away)
         reach = FAR * usual if usual > 0.0 else np.inf
         near = away <= reach
         kept = sample if near.all() else sample[near]
-        return cls(given, kept, middle, float(away[near].max()), float(np.abs(kept).max()), reach)
-
-    def farthest(self, points: FloatArray) -> float:
-        """No point is farther from the middle, along any axis; cheap, not tight."""
-        return max(float(points.max()), -float(points.min())) + float(np.abs(self.middle).max())
+        largest = Summary.of(points).largest if largest is None else largest
+        farthest = largest + float(np.abs(middle).max())
+        return cls(
+            given, kept, middle, float(away[near].max()), float(np.abs(kept).max()), reach, float(away.max()), farthest
+        )
 
 
 def check_spread(crowd: Crowd, name: str) -> None:
@@ -111,7 +116,7 @@ def set_aside(pairs: Given, crowds: tuple[Crowd, Crowd]) -> NDArray[np.bool_] | 
     """
     x, y, xi, usable = pairs
     source, target = crowds
-    if source.farthest(x) <= source.reach and target.farthest(y) <= target.reach:
+    if source.farthest <= source.reach and target.farthest <= target.reach:
         return None
     away_x, away_y = _away(x, source.middle), _away(y, target.middle)
     stray = (away_x > source.reach) | (away_y > target.reach)
@@ -133,7 +138,7 @@ def check_digits(pairs: Given, crowds: tuple[Crowd, Crowd], aside: NDArray[np.bo
     typical = float(np.median(pairs.xi[pairs.xi > 0.0]))
     most = typical / ROUNDING
     both = list(zip((pairs.x, pairs.y), crowds, ("source", "target"), strict=True))
-    if all(crowd.farthest(points) <= most for points, crowd, _ in both):
+    if all(crowd.farthest <= most for crowd in crowds):
         return
     for points, crowd, name in both:
         away = _away(points, crowd.middle)
@@ -150,4 +155,8 @@ def check_digits(pairs: Given, crowds: tuple[Crowd, Crowd], aside: NDArray[np.bo
 
 def _away(points: FloatArray, middle: FloatArray) -> FloatArray:
     """How far from the middle each point is, along any axis."""
-    return np.asarray(np.abs(points - middle).max(axis=1))
+    out = np.empty(len(points))
+    for first in range(0, len(points), SAMPLE):  # no temporary array of all
+        rows = slice(first, first + SAMPLE)
+        out[rows] = np.abs(points[rows] - middle).max(axis=1)
+    return out

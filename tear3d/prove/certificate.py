@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.limits import relative_gap
+from tear3d.problem.objective import Scored
+from tear3d.problem.pose import Pose
 
 POSE = "pose"
 """The name of the stage in which the whole pose is proven."""
@@ -172,3 +174,16 @@ class Certificate:
             "stages": [stage.to_dict() for stage in self.stages],
             "attempts": [attempt.to_dict() for attempt in self.attempts],
         }
+
+
+class Proof(NamedTuple):
+    """The best pose by the full objective, what is proven about it, and the best other one."""
+
+    best: Scored
+    attempts: tuple[Attempt, ...] = ()
+    elsewhere: Pose | None = None
+    """The best pose met that is not near it, made better."""
+
+    def about(self, start: Scored) -> bool:
+        """Whether it is about the pose that it began with."""
+        return self.best.pose is start.pose

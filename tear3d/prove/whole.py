@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from tear3d.problem.objective import Scored
 from tear3d.problem.options import Options
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
-from tear3d.prove.certificate import POSE, Attempt, StageCertificate
+from tear3d.prove.certificate import POSE, Attempt, Proof, StageCertificate
 from tear3d.prove.driver import Found, maximise
 from tear3d.prove.pose.stage import ELSEWHERE, NEAR_ZONE, WholePose
 
@@ -24,19 +23,6 @@ MOST_SEARCHES = 3
 """A search that finds a better pose is done again from there, so many in all (free choice)."""
 MANY = 1_000_000
 """More pairs than this are too slow to climb on when the time is over."""
-
-
-class Proof(NamedTuple):
-    """The best pose by the full objective, what is proven about it, and the best other one."""
-
-    best: Scored
-    attempts: tuple[Attempt, ...] = ()
-    elsewhere: Pose | None = None
-    """The best pose met that is not near it, made better."""
-
-    def about(self, start: Scored) -> bool:
-        """Whether it is about the pose that it began with."""
-        return self.best.pose is start.pose
 
 
 def prove_pose(pairs: Pairs, start: Scored, options: Options, limits: Limits) -> Proof:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tear3d.find.search import Candidate, find_poses
+from tear3d.find.search import Candidate, Search
 from tear3d.judge.chance import Chance
 from tear3d.lab.metrics import rotation_error
 from tear3d.lab.synthetic import Problem
@@ -14,7 +14,9 @@ from tear3d.problem.pairs import Pairs
 
 def find_all(pairs: Pairs, *, top: int = 1, rank="significance", limits=None, **options) -> list[Candidate]:
     checked = Options.of(**({"threads": 1} | options))
-    return find_poses(pairs, checked, limits or checked.limits(), Chance, top=top, rank=rank)
+    search = Search.run(pairs, checked, limits or checked.limits(), Chance)
+    found = [search.candidate(member) for member in search.ranked(rank)[:top]]
+    return sorted(found, key=lambda candidate: -candidate.saving) if rank == "saving" else found
 
 
 def find(pairs: Pairs, **options) -> Candidate:

@@ -44,7 +44,7 @@ def test_members_are_distinct_and_ranked():
 def test_a_start_like_one_before_is_not_refined_again(monkeypatch):
     pairs, large, _ = two_motions()
     calls = []
-    monkeypatch.setattr(module, "climb", lambda *given: calls.append(given) or (given[1], 1.0))
+    monkeypatch.setattr(module, "climb_from", lambda here, *given, graduated: calls.append(given) or here)
     pool = Pool(pairs, TEAR, lambda pose: 0.0, Limits())
     first = pool.offer(large.row)
     assert pool.offer(nudged(large, 1e-4).row) is first
@@ -89,8 +89,7 @@ def test_the_judge_is_asked_once_per_member():
 def test_images_are_where_the_probes_go():
     pairs, large, small = two_motions()
     pool = Pool(pairs, TEAR, lambda pose: 0.0, Limits())
-    images = pool.images(np.array([large.row, small.row]))
-    assert images.shape == (2, 6, 3)
+    images = pool.probes.images(np.array([large.row, small.row]))
     for image, pose in zip(images, (large, small), strict=True):
-        np.testing.assert_allclose(image, pose.apply(pool.probes.points), atol=1e-12)
-    np.testing.assert_array_equal(pool.same(images, images[0]), [True, False])
+        np.testing.assert_allclose(image.reshape(6, 3), pose.apply(pool.probes.points), atol=1e-12)
+    np.testing.assert_array_equal(pool.probes.same(images, images[0]), [True, False])

@@ -13,7 +13,7 @@ from tear3d.judge.chance import (
     LARGEST,
     SIGNIFICANT,
     Chance,
-    chance_agreement,
+    Repaired,
     length_chance,
     log10_binomial_tail,
     log10_nfa,
@@ -63,7 +63,7 @@ def test_chances_match_enumeration():
     x, y = rng.normal(size=(300, 3)), rng.normal(size=(300, 3))
     distance = np.linalg.norm(y[None] - x[:, None], axis=2)
     off = ~np.eye(300, dtype=bool)
-    measured = chance_agreement(unchecked(x, y, 0.5), Pose.identity(), repairings=10**9)
+    measured = Repaired(unchecked(x, y, 0.5), repairings=10**9)(Pose.identity())
     assert measured == pytest.approx(np.mean(distance[off] <= 0.5), rel=1e-9)
     lengths = [np.linalg.norm(p[None] - p[:, None], axis=2).ravel() for p in (x, y)]
     exact = np.mean(np.abs(rng.choice(lengths[0], 400_000) - rng.choice(lengths[1], 400_000)) <= 0.2)
@@ -72,7 +72,7 @@ def test_chances_match_enumeration():
 
 def test_chance_is_never_zero():
     x = np.random.default_rng(1).normal(size=(50, 3))
-    assert chance_agreement(unchecked(x, x + 1000.0, 1e-6), Pose.identity()) > 0.0
+    assert Repaired(unchecked(x, x + 1000.0, 1e-6))(Pose.identity()) > 0.0
     assert length_chance(unchecked(x, 1000.0 * x, 1e-6)) > 0.0
 
 
@@ -91,7 +91,7 @@ def test_level_matches_a_count_by_hand():
     p = make_problem(400, 0.9, seed=8)
     pairs = unchecked(p.source, p.target, 0.1)
     pose = Pose.of(p.rotation, p.translation)
-    p0, pc = chance_agreement(pairs, pose), length_chance(pairs)
+    p0, pc = Repaired(pairs)(pose), length_chance(pairs)
     levels = []
     for points in (pairs.x, pairs.y):
         voxels: dict[tuple, list[int]] = {}

@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 import tear3d
 from tear3d.errors import InputError
 from tear3d.find.ascent import climb
+from tear3d.judge.around import Around
 from tear3d.judge.uncertainty import pose_covariance
 from tear3d.lab.synthetic import NOISE_BOUND_FACTOR, make_problem
 from tear3d.problem.losses import LOSSES
@@ -36,7 +37,7 @@ def means(loss: str, noises: np.ndarray, bounds: np.ndarray, weights: np.ndarray
         pairs = Pairs.of(x, y, np.append(bounds, np.full(wrong, np.median(bounds))), weights)
         start = truth.between(pairs.frame.source, pairs.frame.target)
         pose = climb(pairs, start, LOSSES[loss])[0]
-        covariance = pose_covariance(pairs, pose, LOSSES[loss])
+        covariance = pose_covariance(Around(pairs, pose), LOSSES[loss])
         squares.append(nees(covariance, pairs.frame.outside(pose).matrix, truth.matrix))
     return np.mean(squares), np.quantile(squares, 0.95)
 
@@ -127,7 +128,7 @@ def covariance_of(x, y, loss="tear", noise_bound=0.05) -> np.ndarray:
     start = Pose.identity().between(pairs.frame.source, pairs.frame.target)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return pose_covariance(pairs, start, LOSSES[loss])
+        return pose_covariance(Around(pairs, start), LOSSES[loss])
 
 
 @pytest.mark.parametrize("loss", sorted(LOSSES))
@@ -162,5 +163,5 @@ def test_very_many_pairs_are_thinned(monkeypatch):
     x = rng.normal(size=(4000, 3))
     y = x + 0.01 * rng.normal(size=x.shape)
     every = covariance_of(x, y)
-    monkeypatch.setattr("tear3d.judge.uncertainty.LARGEST", 500)
+    monkeypatch.setattr("tear3d.judge.around.LARGEST", 500)
     np.testing.assert_allclose(np.diag(covariance_of(x, y)), np.diag(every), rtol=0.15)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tear3d.errors import InputError
-from tear3d.problem.arrays import LARGEST, as_correspondences, as_numbers, as_points
+from tear3d.problem.arrays import LARGEST, Summary, as_correspondences, as_numbers, as_points, nine_tenths
 
 POINTS = np.random.default_rng(0).normal(size=(10, 3))
 
@@ -168,3 +168,20 @@ def test_correspondences():
 def test_bad_correspondences(given, message):
     with pytest.raises(InputError, match=message):
         as_correspondences(given, "matches")
+
+
+@pytest.mark.parametrize("n", [3, 16_384, 40_001])
+def test_summaries_are_what_numpy_says(n):
+    points = np.random.default_rng(n).normal(size=(n, 3)) + np.array([5.0, -7.0, 0.0])
+    summary = Summary.of(points)
+    assert summary.largest == np.abs(points).max()
+    np.testing.assert_allclose(summary.mean, points.mean(axis=0), rtol=1e-12)
+    for bad in (np.nan, np.inf, -np.inf):
+        points[n // 2, 1] = bad
+        assert not summary.of(points).largest <= LARGEST
+
+
+@pytest.mark.parametrize("n", [1, 2, 9, 10, 11, 999])
+def test_nine_tenths_is_the_lower_quantile(n):
+    values = np.random.default_rng(n).normal(size=n)
+    assert nine_tenths(values) == np.quantile(values, 0.9, method="lower")

@@ -19,22 +19,23 @@ from tear3d.prove.bounds.voters import BLOCK, ONE, ZERO, Block, F, capped_places
 from tear3d.prove.bounds.voxels import TINY, VOXELS, left_of, make_grid, sum_up, survivors
 from tear3d.prove.domains.rotations import Triple
 
-COARSE = 0.25
+COARSE = 0.4
 """Side of a voxel of the first grid, as a share of half the side of a typical box; halved from grid to grid."""
 TYPICAL = 1.3
 """Half the side of a typical box: ξ and so many times what the longest side of the cell moves a typical point."""
 PER_PAIR = 4
 FEWEST = 16384
 """Voxels of a grid: so many a pair, and at least so many."""
-ROUNDS = 4
-"""The number of grids, ..."""
+ROUNDS = 3
+GRADED_ROUNDS = 1
+"""The number of grids, plain and graded, ..."""
 SHRUNK = 0.5
 """... and when a finer one is tried: the last one cut the box of t to less than this share, ..."""
 PROMISING = 0.8
 """... or this share of the bound would not beat the threshold."""
 CAPPED = 0.4
 """Half sides of cells above which the spherical cap is worth its square roots."""
-GRADED = 2.0
+GRADED = 0.5
 FINE = 0.3
 """Graded votes are cast where a typical point moves by no more than so many ξ, on voxels of this share. All free choices,
 part of no bound."""
@@ -196,7 +197,7 @@ def vote(voters, span, frame, low, high, threshold, ballot, booth):
     most_votes = int(np.floor(min(threshold / ballot.unit, 2.0**30)))
     bound, cut = np.inf, 0.0
     outer = 2 if ballot.loss == TEAR else 3 if ballot.loss == TLS else 4
-    for number in range(ROUNDS):
+    for number in range(GRADED_ROUNDS if graded else ROUNDS):
         before = _volume(low, high)
         if graded:
             grid, row = graded_votes(voters, span, frame, (low, high), side, ballot, booth)

@@ -15,7 +15,7 @@ from tear3d.problem.losses import Loss
 from tear3d.problem.objective import full_saving
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
-from tear3d.prove.driver import PHASE, Batch, Outcome, Stage, Task
+from tear3d.prove.driver import BOUND, PHASE, Batch, Outcome, Stage, Task
 from tear3d.prove.pose.boxes import Setting, State, search_boxes, thresholds
 from tear3d.prove.pose.cells import CellState, search_cells
 from tear3d.prove.pose.lists import Lists
@@ -25,9 +25,11 @@ from tear3d.prove.pose.workspace import Workspace
 
 CELLS_TOGETHER, BOXES_TOGETHER = 16, 64
 """Nodes searched together, each in a piece of its own."""
-RUN = 4_000_000
+RUN = 400_000
 FEWEST = 24
 """A search below a cell ends after so many visits of voters, but not before so many cells, ..."""
+CLOSE = 2.0
+"""... and at once when the bound is more than so many times what is of interest: largest bounds first, ..."""
 TURN = 4_000
 """... one below a box after so many boxes, so that no thread is left alone with a large one. All free choices, part of
 no bound, as are ..."""
@@ -160,7 +162,9 @@ class _Run:
         scratch = work.cells
         scratch.nodes[0], scratch.segment[0] = node, 0
         state = CellState(1, 0, 0, 0.0, 0, 0)
-        most = min(self.task.cells - self.cells, max(FEWEST, RUN // p.size))
+        limit = thresholds(self.saving, self.far, self.setting)[1]
+        most = max(FEWEST, RUN // p.size) if node[BOUND] <= CLOSE * limit else 1
+        most = min(self.task.cells - self.cells, most)
         ended = False
         while state.top > 0 and state.cells < most and not ended:
             if self.task.stop():

@@ -1,0 +1,156 @@
+"""The pairs around a pose: what its noise, its covariance and its ambiguity are read from."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tear3d.judge.noise import Noise, fit_noise
+from tear3d.problem.arrays import FloatArray, spread_rows
+from tear3d.problem.losses import TEAR, Loss
+from tear3d.problem.objective import near_rows, residuals
+from tear3d.problem.pairs import Frame, Pairs, take
+from tear3d.problem.pose import Pose
+
+REACH = 2.0
+"""The noise is measured on residuals up to so many noise bounds."""
+SAMPLE = 2_000
+"""Of so many pairs at most, ..."""
+LARGEST = 100_000
+"""... and sums are over so many at most. Free choices."""
+BREADTH = 2.0
+"""Source points that lie no farther from a line than this many times their noise do not say how it is turned, ..."""
+STRAY = 100
+"""... and one in so many is not believed alone: it may agree by chance. Free choices."""
+
+
+class Around:
+    """What is near a pose; all of it from one pass over the pairs, or two."""
+
+    def __init__(self, pairs: Pairs, pose: Pose) -> None:
+        self.pairs, self.pose = pairs, pose
+
+    @cached_property
+    def _wide(self) -> NDArray[np.int64]:
+        return near_rows(self.pairs, self.pose, REACH)
+
+    @cached_property
+    def inside(self) -> NDArray[np.int64]:
+        """Pairs within their noise bounds."""
+        if 4 * len(self._wide) > len(self.pairs):
+            return near_rows(self.pairs, self.pose)
+        return self._wide[near_rows(self.pairs.take(self._wide), self.pose)]
+
+    @property
+    def rmse(self) -> float:
+        """Root mean square of the residuals within noise bounds; NaN without any."""
+        total = 0.0
+        for first in range(0, len(self.inside), LARGEST):
+            some = residuals(self.pairs.take(self.inside[first : first + LARGEST]), self.pose)
+            total += float(some @ some)
+        return math.sqrt(total / len(self.inside)) if len(self.inside) else math.nan
+
+    @cached_property
+    def near(self) -> Near:
+        """Those of them that count, or some of very many."""
+        rows = self._counting(self.inside)
+        some = rows[spread_rows(len(rows), LARGEST)]
+        return Near.of(self.pairs.take(some), self.pose, len(some) / max(1, len(rows)))
+
+    @cached_property
+    def noise(self) -> Noise:
+        rows = self._counting(self._wide)
+        around = self.pairs.take(rows[spread_rows(len(rows), SAMPLE)])
+        with np.errstate(all="ignore"):
+            squares = residuals(around, self.pose) ** 2 / around.xi**2
+            return fit_noise(squares, np.broadcast_to(around.xi, len(around)), REACH)
+
+    def _counting(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Without those of no weight, and those with no noise bound."""
+        counts = (take(self.pairs.xi, rows) > 0.0) & (take(self.pairs.w, rows) > 0.0)
+        return rows if counts.all() else rows[np.broadcast_to(counts, len(rows))]
+
+
+class Near(NamedTuple):
+    """The pairs that agree with a pose."""
+
+    x: FloatArray
+    """Source points around their centre."""
+    r: FloatArray
+    """Residuals, in the axes of the target."""
+    xi: FloatArray
+    w: FloatArray
+    centre: FloatArray
+    rotation: FloatArray
+    least: float
+    """What rounding of the coordinates does to a residual."""
+    share: float
+    """Of all that agree."""
+
+    @classmethod
+    def of(cls, pairs: Pairs, pose: Pose, share: float) -> Near:
+        count = len(pairs)
+        centre = pairs.x.sum(axis=0) / max(1, count)
+        r = pairs.y - pose.apply(pairs.x)
+        xi, w = (np.broadcast_to(values, count).astype(np.float64) for values in (pairs.xi, pairs.w))
+        size = max(np.abs(pairs.x).max(initial=0.0), np.abs(pairs.y).max(initial=0.0), *_given(pairs.frame))
+        least = float(np.finfo(np.float64).eps * size)
+        return cls(pairs.x - centre, r, xi, w, centre, pose.rotation, least, share)
+
+    @property
+    def squares(self) -> FloatArray:
+        return np.einsum("ij,ij->i", self.r, self.r)
+
+    @property
+    def breadth(self) -> float:
+        """Root mean square distance of the points from the nearest plane along their main axis: 0 on a line.
+
+        Without the few that are farthest from it.
+        """
+        x = self.x
+        few = len(x) // STRAY
+        if few:
+            axis = np.linalg.eigh(x.T @ x)[1][:, 2]
+            off = x - np.outer(x @ axis, axis)
+            x = x[np.argpartition(np.einsum("ij,ij->i", off, off), len(x) - few)[:-few]]
+            x = x - x.mean(axis=0)
+        return max(0.0, float(np.linalg.eigvalsh(x.T @ x / len(x))[1])) ** 0.5
+
+    def spread(self, noise: Noise) -> FloatArray:
+        """Standard deviations of the residuals along an axis."""
+        return np.maximum(noise.scale * self.xi, self.least)
+
+    def on_a_line(self, noise: Noise) -> bool:
+        """Up to their noise, so that a turn about it stays open."""
+        return self.breadth <= BREADTH * float(np.median(self.spread(noise)))
+
+    def gradients(self, loss: Loss) -> FloatArray:
+        """Of the savings of the pairs, with respect to (ω, v)."""
+        inside = np.abs(self.r).sum(axis=1) < self.xi if loss.code == TEAR else np.ones(len(self.r), bool)
+        psi = (np.sign(self.r) if loss.code == TEAR else self.r) * (self.w * inside)[:, None] @ self.rotation
+        return np.hstack((np.cross(self.x, psi), psi))
+
+    def information(self, weights: FloatArray) -> FloatArray:
+        """Σ weight·Jᵀ J of (ω, v)."""
+        x = self.x
+        out = np.zeros((6, 6))
+        moment = (weights[:, None] * x).T @ x
+        out[:3, :3] = np.trace(moment) * np.eye(3) - moment
+        out[:3, 3:] = cross_matrix(weights @ x)
+        out[3:, :3] = out[:3, 3:].T
+        out[3:, 3:] = np.sum(weights) * np.eye(3)
+        return out
+
+
+def _given(frame: Frame) -> tuple[float, float]:
+    """How far off the clouds lie in the coordinates given, in units of those inside."""
+    return float(np.abs(frame.source).max() / frame.unit), float(np.abs(frame.target).max() / frame.unit)
+
+
+def cross_matrix(a: FloatArray) -> FloatArray:
+    """a × b as a matrix times b."""
+    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
