@@ -10,9 +10,9 @@ from tear3d.problem.arrays import FloatArray
 from tear3d.problem.limits import Limits
 from tear3d.problem.losses import TEAR, Loss, row_saving
 from tear3d.prove.bounds.sweep import best_shift, max_saving
-from tear3d.prove.driver import BOUND, CELL, NOTHING, OPEN, Batch, Outcome, Stage, Task
 from tear3d.prove.row.cells import Domain
 from tear3d.prove.row.problem import RowProblem
+from tear3d.prove.stage import BOUND, CELL, NOTHING, OPEN, Batch, Outcome, Stage, Task
 
 UNBOUNDED, SPLIT = 0, 1
 """Phases of a node: its own bound is not known yet; it is to be split and its parts bounded."""
