@@ -78,7 +78,7 @@ class SweepRow(Stage):
             if value > best:
                 best, solution = value, there
         open_nodes = np.array(left, np.float64).reshape(-1, len(node))
-        return Outcome(open_nodes, closed, cells, best, solution, np.array(trace) if trace else NOTHING)
+        return Outcome(open_nodes, closed, cells, best, solution, trace=np.array(trace) if trace else NOTHING)
 
     def improve(self, saving: float, solution: FloatArray, limits: Limits) -> tuple[float, FloatArray]:
         """Reweighted least squares on the pairs in the band; keeps the best row met on the way."""
