@@ -59,10 +59,11 @@ format: $(STAMP)
 	$(BIN)/ruff format .
 
 # Damaged files and odd problems by the thousand: readers answer with a cloud or an error that names the file, `register`
-# with a result that keeps its promises or an InputError.
+# with a result that keeps its promises or an InputError, and no pose saves more than a proof allows.
 fuzz: $(STAMP)
 	$(BIN)/python -m tests.io.fuzz --count 100000
 	$(BIN)/python -m tests.register.fuzz --count 50000
+	$(BIN)/python -m tests.prove.pose.fuzz --count 5000
 
 # Lines of the kernels that small cases reach, run as plain Python.
 coverage: $(STAMP)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tear3d.problem.losses import LOSSES
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 from tear3d.prove.pose.points import Packed, pack
@@ -28,6 +29,8 @@ class Cell(NamedTuple):
     remainder: float
     angle: float
     mu: float
+    stretch: float
+    bend: float
 
 
 def cell_of(face, low, high):
@@ -41,50 +44,105 @@ def cell_of(face, low, high):
     v = length / (1 - tilt)
     mu = v**2 / (1 + v**2)
     uneven = max(1 / (1 - tilt) - 1, 1 - 1 / ((1 + v**2) * (1 + tilt)))
-    return Cell(c, chart_rotation(face, c), h, motion, 2 * length * uneven + mu, 2 * math.atan(v), mu)
+    rest, angle = 2 * length * uneven + mu, 2 * math.atan(v)
+    return Cell(c, chart_rotation(face, c), h, motion, rest, angle, mu, 1 / (1 - tilt), mu)
 
 
-def coordinate_ranges(cell, x):
+def coordinate_ranges(cell, x, *, capped):
     """The least and the largest coordinates of R x for the rotations of the cell, by section 7.1."""
     full, length = cell.rotation @ x, float(np.linalg.norm(x))
-    sweep = np.abs(np.cross(cell.motion.T, full)).T @ cell.half + cell.remainder * length
-    inner = (1 - cell.mu) * full
-    low, high = np.empty(3), np.empty(3)
-    for k in range(3):
+    sweep = cell.stretch * (np.abs(np.cross(cell.motion.T, full)).T @ cell.half) + cell.bend * length
+    low, high = (1 - cell.mu) * full - sweep, (1 - cell.mu) * full + sweep
+    for k in range(3) if capped else ():
         polar = math.acos(max(-1.0, min(1.0, full[k] / length))) if length > 0 else 0.0
         top = length * math.cos(max(0.0, polar - cell.angle))
         bottom = length * math.cos(min(math.pi, polar + cell.angle))
         if cell.angle >= math.pi / 2:  # the kernel takes the sine of an obtuse angle for 1
             top, bottom = length, -length
-        low[k], high[k] = max(bottom, inner[k] - sweep[k]), min(top, inner[k] + sweep[k])
+        low[k], high[k] = max(bottom, low[k]), min(top, high[k])
     return low, high
 
 
 # ---------------------------------------------------------------- votes
 
 
-def most_votes(packed, cell, low, high, shape, grow):
-    """The most votes of a voxel of a grid, every pair against every voxel; boxes are grown by `grow` on all sides."""
-    edges = [np.linspace(low[k], high[k], shape[k] + 1) for k in range(3)]
-    total = np.zeros(shape, np.int64)
-    points = packed.points
+def place_boxes(points, cell, *, capped):
+    """The least and the largest y − R x of every pair, as rows."""
+    ranges = [coordinate_ranges(cell, x, capped=capped) for x in points.x.T]
+    return points.y.T - np.array([high for _, high in ranges]), points.y.T - np.array([low for low, _ in ranges])
+
+
+def voxel_edges(grid):
+    return [np.array([grid.low[k] + j * grid.size[k] for j in range(grid.shape[k] + 1)]) for k in range(3)]
+
+
+def plain_votes(points, ballots, cell, grid, quarters, *, capped, grow):
+    """The votes of every voxel, every pair against every voxel; boxes are grown by `grow` on all sides."""
+    edges, total = voxel_edges(grid), np.zeros(grid.shape, np.int64)
+    lows, highs = place_boxes(points, cell, capped=capped)
     for i in range(points.norm.size):
-        least, largest = coordinate_ranges(cell, points.x[:, i])
-        for inset in (0.0, points.xi[i] / 2):
-            side = points.xi[i] - inset + grow
-            start, stop = points.y[:, i] - largest - side, points.y[:, i] - least + side
+        outer = -(-int(ballots[i]) * quarters // 4)
+        for part, votes in ((1.0, outer), (0.5, int(ballots[i]) - outer)):
+            start, stop = lows[i] - part * points.xi[i] - grow, highs[i] + part * points.xi[i] + grow
             meets = [(edges[k][:-1] <= stop[k]) & (edges[k][1:] >= start[k]) for k in range(3)]
-            total += packed.votes.ballots[i] * np.einsum("i,j,k->ijk", *meets)
-    return int(total.max())
+            total += votes * np.einsum("i,j,k->ijk", *meets)
+    return total
+
+
+def left_of_cap(points, i, distances, loss):
+    """The share of its cap that a pair saves whose residual is at least so far from zero, coordinate by coordinate."""
+    xi = points.xi[i]
+    if loss == "tear":
+        return np.maximum(0.0, 1.0 - sum(distances) / xi)
+    squares = sum(d**2 for d in distances) / xi**2
+    return (squares <= 1.0).astype(float) if loss == "cm" else np.maximum(0.0, 1.0 - squares)
+
+
+def graded_savings(points, cell, grid, loss, *, grow):
+    """Shares of the cap that every pair saves in every voxel at most, with reaches grown by `grow`."""
+    edges = voxel_edges(grid)
+    lows, highs = place_boxes(points, cell, capped=False)
+    for i in range(points.norm.size):
+        far = [
+            np.maximum(0.0, np.maximum(edges[k][:-1] - highs[i, k], lows[i, k] - edges[k][1:]) - grow) for k in range(3)
+        ]
+        yield left_of_cap(points, i, np.meshgrid(*far, indexing="ij"), loss)
+
+
+def can_save(points, cell, low, high, grow):
+    """Which pairs a box of t leaves a chance, coordinate by coordinate."""
+    lows, highs = place_boxes(points, cell, capped=False)
+    reach = points.xi[:, None] + grow
+    return np.all((highs + reach >= low) & (lows - reach <= high), axis=1)
+
+
+def hull(votes, threshold):
+    """(most, below, first, last) of the voxels that beat a threshold and of the others."""
+    beats = np.argwhere(votes > threshold)
+    below = max(0, int(np.max(votes[votes <= threshold], initial=0)))
+    if not len(beats):
+        return 0, below, votes.shape, (-1, -1, -1)
+    return int(votes.max()), below, tuple(beats.min(axis=0).tolist()), tuple(beats.max(axis=0).tolist())
 
 
 # ---------------------------------------------------------------- slopes
 
 
-def affine_bound(packed, cell, centre, half, toward):
+def pose_saving(points, rotation, t, loss):
+    """What every pair saves at a pose, by the definition."""
+    r = np.abs(points.y.T - points.x.T @ rotation.T - t)
+    square = np.sum(r**2, axis=1)
+    if loss == "tear":
+        return points.w * np.maximum(0.0, points.xi - r.sum(axis=1))
+    if loss == "tls":
+        return points.w * np.maximum(0.0, points.xi**2 - square)
+    return points.w * (square <= points.xi**2)
+
+
+def affine_bound(points, cell, box, toward, loss):
     """(value, slopes, lone bound, points that matter) of section 8, point by point, without margins for rounding."""
+    centre, half = box
     value, lone, slopes, active = 0.0, 0.0, np.zeros(6), set()
-    points = packed.points
     for i in range(points.norm.size):
         x, y, xi, w = points.x[:, i], points.y[:, i] - centre, points.xi[i], points.w[i]
         length = float(np.linalg.norm(x))
@@ -94,19 +152,28 @@ def affine_bound(packed, cell, centre, half, toward):
         change = -np.concatenate([np.cross(cell.motion.T / (1 - cell.mu), p), np.eye(3)])
         sides = np.concatenate([cell.half, half])
         rest = cell.remainder * length
-        reach = np.abs(change).T @ sides + rest
-        shell = abs(float(np.linalg.norm(y)) - length) - float(np.linalg.norm(half))
-        alone = xi - max(0.0, shell, float(np.maximum(0.0, np.abs(z) - reach).sum()))
-        sigma = np.where(z + change.T @ toward >= 0, 1.0, -1.0)
-        slope = -change @ sigma
-        middle, motion = xi - float(sigma @ z), float(np.abs(slope) @ sides) + math.sqrt(3) * rest
+        least = np.maximum(0.0, np.abs(z) - np.abs(change).T @ sides - rest)
+        shell = max(0.0, abs(float(np.linalg.norm(y)) - length) - float(np.linalg.norm(half)))
+        at = z + change.T @ toward
+        if loss == "tear":
+            tangent, middle = np.where(at >= 0, 1.0, -1.0), xi
+            alone = xi - max(shell, float(least.sum()))
+        else:
+            tangent, middle = 2 * at, xi**2 + float(at @ at)
+            alone = xi**2 - max(shell**2, float(least @ least))
+        middle -= float(tangent @ z)
+        slope, curl = -change @ tangent, float(np.linalg.norm(tangent)) * rest
+        motion = float(np.abs(slope) @ sides) + curl
         upper, lower = middle + motion, max(0.0, middle - motion)
-        if alone <= 0 or upper <= 0:
+        if alone < 0 or (alone == 0 and loss != "cm") or upper <= 0:
             continue
         active.add(i)
+        if loss == "cm":
+            value, lone = value + w, lone + w
+            continue
         lone += w * min(alone, upper)
         steep = (upper - lower) / (2 * motion)
-        chord = (upper + lower) / 2 + steep * math.sqrt(3) * rest
+        chord = (upper + lower) / 2 + steep * curl
         value += w * min(alone, chord)
         if chord < alone:
             slopes += w * steep * slope
@@ -150,29 +217,39 @@ class Exact(NamedTuple):
     packed: Packed
     turn: list[list[Fraction]]
     """The rotation that the incumbent's is a rounded copy of."""
+    loss: str
 
     @classmethod
-    def of(cls, x, y, xi, w, g=(0, 0, 0), t=(0.0, 0.0, 0.0)):
+    def of(cls, x, y, xi, w, g=(0, 0, 0), t=(0.0, 0.0, 0.0), loss="tear"):
         """Packed around the rotation of a rational chart point and a translation (for the framed pairs)."""
         pairs = Pairs.of(x, y, xi, w)
         turn = exact_rotation(0, g)
-        packed = pack(pairs, Pose.of([[float(v) for v in row] for row in turn], t))
+        packed = pack(pairs, LOSSES[loss], Pose.of([[float(v) for v in row] for row in turn], t))
         rows = slice(None) if pairs.rows is None else pairs.rows  # what was set aside is not searched
-        return cls(np.asarray(x, float)[rows], np.asarray(y, float)[rows], pairs, packed, turn)
+        return cls(np.asarray(x, float)[rows], np.asarray(y, float)[rows], pairs, packed, turn, loss)
 
     def saving(self, face, g, t):
         """Exactly what the pose saves that the search knows as (face, g, t)."""
+        return sum(self.savings(face, g, t))
+
+    def savings(self, face, g, t):
+        """The same, pair by pair."""
         packed, frame = self.packed, self.pairs.frame
         rotation = times(exact_rotation(face, g), self.turn)
         mean, shift, unit = fractions(packed.mean), fractions(packed.shift), Fraction(frame.unit)
         inside = [a + b - c for a, b, c in zip(fractions(t), shift, apply(rotation, mean), strict=True)]
         turned = apply(rotation, fractions(frame.source))
         given = [unit * a + b - c for a, b, c in zip(inside, fractions(frame.target), turned, strict=True)]
-        total, n = Fraction(0), len(self.x)
+        n = len(self.x)
         xi, w = np.broadcast_to(self.pairs.xi, n), np.broadcast_to(self.pairs.w, n)
-        for i in range(n):
-            moved = apply(rotation, fractions(self.x[i]))
-            residual = [a - b - c for a, b, c in zip(fractions(self.y[i]), moved, given, strict=True)]
-            left = Fraction(float(xi[i])) - sum(abs(value) for value in residual) / unit
-            total += Fraction(float(w[i])) * max(Fraction(0), left)
-        return total
+        return [
+            Fraction(float(w[i])) * self._saves(i, rotation, given, unit, Fraction(float(xi[i]))) for i in range(n)
+        ]
+
+    def _saves(self, i, rotation, given, unit, xi):
+        moved = apply(rotation, fractions(self.x[i]))
+        residual = [(a - b - c) / unit for a, b, c in zip(fractions(self.y[i]), moved, given, strict=True)]
+        if self.loss == "tear":
+            return max(Fraction(0), xi - sum(abs(value) for value in residual))
+        left = xi * xi - sum(value * value for value in residual)
+        return Fraction(left >= 0) if self.loss == "cm" else max(Fraction(0), left)

@@ -64,8 +64,14 @@ def test_points_move_as_the_frame_of_a_cell_says(seed):
         g = low + (rng.choice([0.0, 1.0], 3) if k % 2 else rng.uniform(size=3)) * (high - low)
         x = rng.normal(size=3)
         moved, p = naive.chart_rotation(face, g) @ x, centre @ x
-        rest = moved - p - np.cross((g - middle) @ axes, p)
+        turn = np.cross((g - middle) @ axes, p)
+        rest = moved - p - turn
         assert np.linalg.norm(rest) <= frame.remainder * np.linalg.norm(x)
+        # Section 6.3: there is one factor f up to `stretch` that leaves no more than `bend`.
+        factors = np.linspace(0.0, frame.stretch, 2001)[1:, None]
+        assert np.linalg.norm(moved - p - factors * turn, axis=1).min() <= (frame.bend + 1e-6) * np.linalg.norm(x)
+        reach = frame.stretch * np.abs(np.cross(axes, p)).T @ frame.half + frame.bend * np.linalg.norm(x)
+        assert np.all(np.abs(moved - p) <= reach)
         assert np.all(np.abs(g - middle) <= frame.half)
         angle_cosine = moved @ p / (np.linalg.norm(moved) * np.linalg.norm(p))
         assert angle_cosine >= frame.cosine - 1e-12
@@ -83,6 +89,10 @@ def test_a_frame_and_its_twin(seed):
     assert np.allclose(frame.half, cell.half, atol=1e-15)
     assert frame.remainder == pytest.approx(cell.remainder, rel=1e-11)
     assert frame.inward == pytest.approx(inner)
+    assert frame.stretch == pytest.approx(cell.stretch, rel=1e-12)
+    assert frame.bend == pytest.approx(cell.bend, rel=1e-11, abs=2e-15)
+    assert frame.stretch > cell.stretch
+    assert frame.bend > cell.bend
     assert frame.cosine == pytest.approx(np.cos(cell.angle))
     assert frame.sine == pytest.approx(np.sin(cell.angle) if cell.angle < np.pi / 2 else 1.0)
 
@@ -99,3 +109,4 @@ def test_the_frame_of_a_cell_too_large_for_its_centre_says_nothing():
     assert frame.remainder < ANYTHING
     frame = cell_frame(0, (-1.0, -1.0, -1.0), (3.0, 3.0, 3.0))  # not a cell of the cube
     assert (frame.remainder, frame.cosine, frame.sine, frame.inward) == (ANYTHING, -1.0, 1.0, 1.0)
+    assert (frame.stretch, frame.bend) == (1.0, ANYTHING)

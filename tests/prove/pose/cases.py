@@ -8,10 +8,10 @@ import numpy as np
 
 from tear3d.lab.synthetic import random_rotation
 from tear3d.prove.bounds.slopes import Shifts, slope_bound
-from tear3d.prove.bounds.votes import vote
+from tear3d.prove.bounds.votes import make_booth, vote
 from tear3d.prove.domains.rotations import cell_frame
+from tear3d.prove.pose.boxes import Setting, make_scratch
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW, VOTES
-from tear3d.prove.pose.subtree import make_scratch
 from tests import naive
 from tests.naive_pose import Exact
 
@@ -52,11 +52,11 @@ def odd_pairs(rng, kind):
     return scale * x + offset[0], scale * y + offset[1], scale * xi, w
 
 
-def exact_problem(rng, kind):
+def exact_problem(rng, kind, loss="tear"):
     """Such pairs, packed around a rational rotation."""
     x, y, xi, w = odd_pairs(rng, kind)
     g = [Fraction(int(rng.integers(-40, 41)), 41) for _ in range(3)]
-    return Exact.of(x, y, xi, w, g, rng.normal(size=3) * float(np.median(xi)))
+    return Exact.of(x, y, xi, w, g, rng.normal(size=3) * float(np.median(xi)), loss)
 
 
 def random_box(rng, largest=0.3):
@@ -68,20 +68,20 @@ def random_box(rng, largest=0.3):
 
 def node_of(bound, phase, face, g, t):
     """A node from (low, high) of g and of t."""
-    return np.array([bound, phase, face, *g[0], *t[0], *g[1], *t[1]], float)
+    return np.array([bound, phase, face, *g[0], *t[0], *g[1], *t[1], 0], float)
 
 
 def node_around(rng, exact, phase=VOTES):
     """A node of any size that holds a pose at which some pair fits, that pose perhaps on its edge."""
-    p = exact.packed
+    p, points = exact.packed, points_of(exact.packed)
     face, third = int(rng.integers(4)), np.array([-1.0, -1.0 / 3.0, 1.0 / 3.0, 1.0])
     cell = rng.integers(3, size=3)
     low, high = third[cell], third[cell + 1]
     g = rng.uniform(low, high) if rng.uniform() < 0.7 else 0.5 * (low + high)
     i = rng.integers(p.size)
-    t = p.points.y[:, i] - naive.chart_rotation(face, g) @ p.points.x[:, i]
-    t += p.points.xi[i] * rng.choice([0.0, 0.3, 0.33333]) * rng.uniform(-1, 1, 3)
-    reach = (10.0 ** rng.uniform(-14, 0), float(p.points.norm.max()) * 10.0 ** rng.uniform(-14, 0.3))
+    t = points.y[:, i] - naive.chart_rotation(face, g) @ points.x[:, i]
+    t += points.xi[i] * rng.choice([0.0, 0.3, 0.33333]) * rng.uniform(-1, 1, 3)
+    reach = (10.0 ** rng.uniform(-14, 0), float(points.norm.max()) * 10.0 ** rng.uniform(-14, 0.3))
     sides = rng.uniform(size=(2, 2, 3)) * rng.choice([0.0, 1.0], (2, 2, 3), p=[0.2, 0.8])
     g_box = np.maximum(low, g - reach[0] * sides[0, 0]), np.minimum(high, g + reach[0] * sides[1, 0])
     t_box = np.maximum(p.low, t - reach[1] * sides[0, 1]), np.minimum(p.high, t + reach[1] * sides[1, 1])
@@ -106,19 +106,43 @@ def frame_of(node):
     return cell_frame(int(node[FACE]), g_low, g_high)
 
 
+def points_of(packed):
+    """The pairs as packed, all of them."""
+    points = make_scratch(packed.size).points
+    packed.gather(np.arange(packed.size, dtype=np.int32), points)
+    return points
+
+
+def ballots_of(packed):
+    return np.broadcast_to(packed.voters.ballots, packed.size)
+
+
+def box_of(node):
+    """(low, high) of t."""
+    return tuple(node[LOW + 3 : LOW + 6].tolist()), tuple(node[HIGH + 3 : HIGH + 6].tolist())
+
+
 def affine_of(packed, node, toward=(0.0,) * 6):
     """The slope bound of a node, the half sides that go with it, and the points that matter."""
     low, high = node[LOW + 3 : LOW + 6], node[HIGH + 3 : HIGH + 6]
     half = 0.5 * (high - low) * (1.0 + 1e-13) + 1e-300
     shifts = Shifts(tuple((0.5 * (low + high)).tolist()), tuple(half.tolist()))
-    frame, active = frame_of(node), np.empty(packed.size, np.int32)
-    signs = tuple(np.asarray(toward, float).tolist())
-    affine = slope_bound(packed.points, 0, packed.size, frame, shifts, signs, packed.eps, active)
-    return affine, np.array([*frame.half, *half]), set(active[: affine.found].tolist())
+    frame, matters = frame_of(node), np.zeros(packed.size, np.uint8)
+    tight = tuple(np.asarray(toward, float).tolist())
+    rule = packed.ballot.loss, packed.eps
+    affine = slope_bound(points_of(packed), (0, packed.size), frame, shifts, tight, rule, matters)
+    assert affine.found == np.count_nonzero(matters)
+    return affine, np.array([*frame.half, *half]), set(np.flatnonzero(matters).tolist())
 
 
 def tally_of(packed, node, threshold):
     """The votes on a node."""
-    low, high = (tuple(node[a + 3 : a + 6].tolist()) for a in (LOW, HIGH))
-    booth = make_scratch(packed.size).booth
-    return vote(packed.points, packed.votes, frame_of(node), low, high, float(threshold), packed.eps, booth)
+    booth, span = make_booth(), (0, packed.size)
+    return vote(packed.voters, span, frame_of(node), *box_of(node), float(threshold), packed.ballot, booth)
+
+
+def setting_of(packed, slack, share=1.0, far_slack=0.02, zone=0.0):
+    """What a search of boxes has to know; nothing is near when the zone is 0."""
+    b = packed.ballot
+    sizes = packed.farthest, zone, 1.1 * zone, packed.tips
+    return Setting(b.xi, b.radius, packed.eps, slack, share, far_slack, b.loss, *sizes)

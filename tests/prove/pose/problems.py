@@ -147,20 +147,17 @@ def moved(rng, pairs, pose, bounds):
     wanted = bounds * float(np.median(pairs.xi))
     mean, mix = pairs.x.mean(axis=0), rng.choice([0.0, 0.5, 1.0])
     size = float(np.linalg.norm(pairs.x - mean, axis=1).max())
-    turn = mix * rng.normal(size=3) / max(size, 1e-300)
+    turn = mix * rng.normal(size=3) / max(size, wanted, 1e-300)
     shift = (1.0 - mix) * rng.normal(size=3)
 
     def at(step):
         rotation = chart_rotation(0, 0.5 * step * turn) @ pose.rotation
         return Pose(rotation, pose.translation + (pose.rotation - rotation) @ mean + step * shift)
 
-    low, high = 0.0, wanted
-    while displacement(pairs, pose, at(high)) < wanted and high < 1e3 * wanted:
-        high *= 2.0
-    for _ in range(40):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if displacement(pairs, pose, at(middle)) > wanted else (middle, high)
-    return at(high)
+    step = wanted
+    for _ in range(6):
+        step *= wanted / max(displacement(pairs, pose, at(step)), 1e-3 * wanted)
+    return at(step)
 
 
 # ---------------------------------------------------------------- what a proof says, and what there is
