@@ -88,16 +88,21 @@ def make_case(seed: int) -> Case:
         away = level * rng.uniform(0.5, 6.0)
         turn = small_turn(rng, 0.5 * away * rng.choice([0.0, 1.0]))
         truths[1] = Pose(turn, away * rng.normal(size=3)).after(truths[0])
-    y = 3.0 * rng.normal(size=(n, 3)) follow = int(n * rng.choice([0.15, 0.4, 0.8, 1.0])) split = follow if rival ==
-    "none" else follow // 2 y[:split], y[split:follow] = truths[0].apply(x[:split]), truths[1].apply(x[split:follow])
-    noise = float(rng.choice([0.0, 0.3, 0.9])) y[:follow] += noise * np.minimum(xi, 10.0 * level)[:follow, None] *
-    rng.uniform(-0.6, 0.6, (follow, 3)) scale = 10.0 ** rng.uniform(-6.0, 6.0) if rng.uniform() < 0.3 else 1.0 offset
-    = 1e6 * level * rng.normal(size=(2, 3)) if rng.uniform() < 0.2 else np.zeros((2, 3)) x, y, xi = scale * (x +
-    offset[0]), scale * (y + offset[1]), scale * xi pairs = _checked(x, y, xi, w) shifts = (scale * (t.translation +
-    offset[1] - t.rotation @ offset[0]) for t in truths) known = [pairs.frame.inside(Pose(t.rotation, s)) for t, s in
-    zip(truths, shifts, strict=True)] start, name = _start(rng, pairs, LOSSES[loss], known) told = f"{kind} n={n}
-    {loss} rival={rival} noise={noise} scale={scale:.1e} xi={xi.min():.1e}..{xi.max():.1e} {name}" return Case(seed,
-    pairs, LOSSES[loss], start, known, float(rng.choice([0.01, 0.05, 0.2])), int(rng.choice(LIMITS)), told)
+    y = 3.0 * rng.normal(size=(n, 3))
+    follow = int(n * rng.choice([0.15, 0.4, 0.8, 1.0]))
+    split = follow if rival == "none" else follow // 2
+    y[:split], y[split:follow] = truths[0].apply(x[:split]), truths[1].apply(x[split:follow])
+    noise = float(rng.choice([0.0, 0.3, 0.9]))
+    y[:follow] += noise * np.minimum(xi, 10.0 * level)[:follow, None] * rng.uniform(-0.6, 0.6, (follow, 3))
+    scale = 10.0 ** rng.uniform(-6.0, 6.0) if rng.uniform() < 0.3 else 1.0
+    offset = 1e6 * level * rng.normal(size=(2, 3)) if rng.uniform() < 0.2 else np.zeros((2, 3))
+    x, y, xi = scale * (x + offset[0]), scale * (y + offset[1]), scale * xi
+    pairs = _checked(x, y, xi, w)
+    shifts = (scale * (t.translation + offset[1] - t.rotation @ offset[0]) for t in truths)
+    known = [pairs.frame.inside(Pose(t.rotation, s)) for t, s in zip(truths, shifts, strict=True)]
+    start, name = _start(rng, pairs, LOSSES[loss], known)
+    told = f"{kind} n={n} {loss} rival={rival} noise={noise} scale={scale:.1e} xi={xi.min():.1e}..{xi.max():.1e} {name}"
+    return Case(seed, pairs, LOSSES[loss], start, known, float(rng.choice([0.01, 0.05, 0.2])), int(rng.choice(LIMITS)), told)
 
 
 def _checked(x, y, xi, w):
