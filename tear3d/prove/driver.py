@@ -75,7 +75,6 @@ class _Search:
         self.running: list[float] = []
         self.far, self.far_solution, self.far_closed = 0.0, None, 0.0
         self.far_running = 0.0
-        self.proven_after: int | None = None
         self.history: list[tuple[float, float, float]] = []
         self.stride = self.skipped = 1
         self.visited: list[FloatArray] = []
@@ -84,15 +83,7 @@ class _Search:
 
     @property
     def task(self) -> Task:
-        return Task(
-            self.saving,
-            self.slack,
-            self.limits.cells_left(),
-            self.limits,
-            self.far,
-            self.work,
-            self.proven_after is not None,
-        )
+        return Task(self.saving, self.slack, self.limits.cells_left(), self.limits, self.far, self.work)
 
     def bound(self) -> float:
         """No solution saves more."""
@@ -108,15 +99,11 @@ class _Search:
         """No solution far from the incumbent saves more, which may have left the start around which was searched."""
         return self.far_bound() if self.stage.stayed(self.solution) else bound
 
-    def done_elsewhere(self) -> bool:
-        """Whether all that is of interest elsewhere is known, or enough was done about it since the gap was closed."""
-        if self.proven_after is None:
-            self.proven_after = self.work
+    def unsure_elsewhere(self) -> bool:
+        """Whether something elsewhere is left that is of interest."""
         task = self.task
         phases = (phase for phase in self.open if phase in self.stage.elsewhere)
-        unsure = any(-self.open[phase][0][0] > self.stage.of_interest(phase, task) for phase in phases)
-        share, least = self.stage.extra
-        return not unsure or self.work > self.proven_after + max(share * self.proven_after, least)
+        return any(-self.open[phase][0][0] > self.stage.of_interest(phase, task) for phase in phases)
 
     def push(self, nodes: FloatArray) -> None:
         for bound, phase, node in zip((-nodes[:, BOUND]).tolist(), nodes[:, PHASE].tolist(), nodes, strict=True):
@@ -143,7 +130,7 @@ class _Search:
         """Search until something ends it, and say what."""
         while True:
             self.report()
-            if relative_gap(self.saving, self.bound()) <= self.rel_gap and self.done_elsewhere():
+            if relative_gap(self.saving, self.bound()) <= self.rel_gap and not self.unsure_elsewhere():
                 return "gap"
             reason = self.limits.exceeded()
             if reason is not None:

@@ -56,10 +56,7 @@ class Stage(Protocol):
     best_first: bool = False
     """Whether phases take turns by their bounds."""
     elsewhere: frozenset[int] = frozenset()
-    """The phases whose nodes may hold solutions far from the incumbent, if anybody asks for them, ..."""
-    extra: tuple[float, int] = (0.0, 0)
-    """... and how much work is spent on them when the gap is closed: a share of what was done until then, or this
-    much."""
+    """The phases whose nodes may hold solutions far from the incumbent, if anybody asks for them."""
 
     def roots(self) -> FloatArray:
         """Nodes that cover the domain."""
@@ -103,8 +100,6 @@ class Task(NamedTuple):
     """The best saving known elsewhere."""
     work: int = 0
     """What was done until the batch began."""
-    proven: bool = False
-    """Whether the gap is closed, and the rest is about what is elsewhere."""
 
     @property
     def threshold(self) -> float:

@@ -166,7 +166,7 @@ def _volume(low, high):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def vote(voters, span, frame, box, threshold, ballot, booth):
+def vote(voters, span, frame, low, high, threshold, ballot, booth):
     """Bound the saving of all poses with rotations of a cell and t from low to high, and shrink that box.
 
     Parameters
@@ -175,8 +175,7 @@ def vote(voters, span, frame, box, threshold, ballot, booth):
     span : (start, stop)
         Which of them; the others can save nothing here.
     frame : CellFrame
-    box : (low, high)
-        Of t, triples.
+    low, high : triples
     threshold : float
         Savings up to this are of no interest: the box is cut to where it can be beaten.
     ballot : Ballot
@@ -186,7 +185,6 @@ def vote(voters, span, frame, box, threshold, ballot, booth):
     -------
     Tally
     """
-    low, high = box
     turn = TYPICAL * max(frame.half[0], frame.half[1], frame.half[2]) * frame.axes[0] * ballot.radius
     side = COARSE * (ballot.xi + turn)
     room = min(VOXELS, max(FEWEST, PER_PAIR * (span[1] - span[0])))

@@ -40,8 +40,6 @@ class CellState(NamedTuple):
     stop: int
     """When a cell is small enough for slopes, it is the top of the stack and its voters are arena[start:stop]; they are
     all that there are when stop is -1. Otherwise both are 0."""
-    later: int
-    """Cells in `CellScratch.later`."""
 
 
 class CellScratch(NamedTuple):
@@ -55,8 +53,6 @@ class CellScratch(NamedTuple):
     segments: NDArray[np.int64]
     """(start, stop) of each segment; segment 0 is all voters."""
     booth: Booth
-    later: FloatArray
-    """Cells whose bounds lie between the floor and the threshold."""
 
 
 def make_cell_scratch(voters: Voters, room: int) -> CellScratch:
@@ -69,9 +65,7 @@ def make_cell_scratch(voters: Voters, room: int) -> CellScratch:
         voters.ballots if voters.ballots.size == 1 else np.empty(room, np.int32),
         np.empty(room, np.int32),
     )
-    return CellScratch(
-        np.empty((STACK, NODE)), np.zeros(STACK, np.int64), arena, segments, make_booth(), np.empty((STACK, NODE))
-    )
+    return CellScratch(np.empty((STACK, NODE)), np.zeros(STACK, np.int64), arena, segments, make_booth())
 
 
 @njit(cache=True, nogil=True)
@@ -94,33 +88,19 @@ def _split(nodes, segment, top, halve, own):
 
 
 @njit(cache=True, nogil=True)
-def _put_aside(node, floor, later, count, closed):
-    """Put a cell aside, or close it; returns how many are aside and the largest bound of what was closed."""
-    if node[BOUND] <= floor or count == later.shape[0]:
-        return count, max(closed, node[BOUND])
-    later[count] = node
-    return count + 1, closed
-
-
-@njit(cache=True, nogil=True)
-def search_cells(voters, ballot, limits, state, scratch, budget, cells):
-    """Work off the stack until it is empty, a cell is ready for slopes, or about `budget` visits are spent.
-
-    `limits` are (threshold, floor): cells whose bound is no higher than the threshold are put aside, and closed when
-    it is no higher than the floor.
-    """
-    threshold, floor = limits
+def search_cells(voters, ballot, threshold, state, scratch, budget, cells):
+    """Work off the stack until it is empty, a cell is ready for slopes, or about `budget` visits are spent."""
     nodes, segments, arena = scratch.nodes, scratch.segments, scratch.arena
-    top, seen, spent, closed, _, _, later = state
+    top, seen, spent, closed, _, _ = state
     visits = 0
     capacity = arena.index.size
     while top > 0 and visits < budget and seen < cells:
         node = nodes[top - 1]
         if node[BOUND] <= threshold:
-            later, closed = _put_aside(node, floor, scratch.later, later, closed)
+            closed = max(closed, node[BOUND])
             top -= 1
             continue
-        if top + 8 > nodes.shape[0] or later + 1 >= scratch.later.shape[0]:
+        if top + 8 > nodes.shape[0]:
             break
         frame = cell_frame(
             int(node[FACE]), (node[LOW], node[LOW + 1], node[LOW + 2]), (node[HIGH], node[HIGH + 1], node[HIGH + 2])
@@ -130,18 +110,15 @@ def search_cells(voters, ballot, limits, state, scratch, budget, cells):
         own = scratch.segment[top - 1]
         start, stop = segments[own, 0], segments[own, 1]
         source = voters if own == 0 else arena
-        tally = vote(source, (start, stop), frame, (low, high), threshold, ballot, scratch.booth)
+        tally = vote(source, (start, stop), frame, low, high, threshold, ballot, scratch.booth)
         seen += 1
         visits += stop - start + CELL_COST
-        inside, outside = min(node[BOUND], tally.bound), min(node[BOUND], tally.cut)
-        if inside <= threshold:
-            node[BOUND] = max(inside, outside)
-            later, closed = _put_aside(node, floor, scratch.later, later, closed)
+        closed = max(closed, min(node[BOUND], tally.cut))
+        node[BOUND] = min(node[BOUND], tally.bound)
+        if node[BOUND] <= threshold:
+            closed = max(closed, node[BOUND])
             top -= 1
             continue
-        node[BOUND] = outside  # of what is cut off: to be looked at later
-        later, closed = _put_aside(node, floor, scratch.later, later, closed)
-        node[BOUND] = inside
         node[LOW + 3], node[LOW + 4], node[LOW + 5] = tally.low
         node[HIGH + 3], node[HIGH + 4], node[HIGH + 5] = tally.high
         small = ready(node, ballot.xi + ballot.margin, ballot.radius)
@@ -161,11 +138,11 @@ def search_cells(voters, ballot, limits, state, scratch, budget, cells):
             )
         if small:
             if end >= 0:
-                return CellState(top, seen, spent + visits, closed, free, end, later)
-            return CellState(top, seen, spent + visits, closed, start, stop if own > 0 else -1, later)
+                return CellState(top, seen, spent + visits, closed, free, end)
+            return CellState(top, seen, spent + visits, closed, start, stop if own > 0 else -1)
         if end >= 0 and end - free < KEEP_ALL * (stop - start):
             own += 1
             segments[own, 0], segments[own, 1] = free, end
         halve = sides_to_halve(node, ballot.xi + ballot.margin, ballot.radius, threshold)
         top = _split(nodes, scratch.segment, top, halve, own)
-    return CellState(top, seen, spent + visits, closed, 0, 0, later)
+    return CellState(top, seen, spent + visits, closed, 0, 0)

@@ -18,10 +18,9 @@ LIST = HIGH + 6
 NODE = LIST + 1
 """Columns of a node: bound, phase, face, then the least and the largest g (3) and t (3), and the number of the list of
 the pairs that matter in it (0: all)."""
-VOTES, BOXES, NEAR, LATER, BOXES_LATER = 0, 1, 2, 3, 4
-"""Phases: cells to be bounded by votes, boxes to be searched by slopes, boxes whose poses are all near the incumbent,
-and cells and boxes that are left for when the proof is complete: what they can save matters only for the
-runner-up."""
+VOTES, BOXES, NEAR = 0, 1, 2
+"""Phases: cells to be bounded by votes, boxes to be searched by slopes, and boxes whose poses are all near the
+incumbent."""
 
 SMALL_TURN = 0.35
 """Votes say little more when the rotations of a node move a typical point by less than this many noise bounds, ..."""

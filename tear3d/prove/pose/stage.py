@@ -18,7 +18,7 @@ from tear3d.problem.pose import Pose
 from tear3d.prove.pose.boxes import State, search_boxes
 from tear3d.prove.pose.cells import CellState, search_cells
 from tear3d.prove.pose.lists import Lists
-from tear3d.prove.pose.nodes import BOXES, BOXES_LATER, LATER, LIST, NEAR, VOTES, describe, no_nodes, roots
+from tear3d.prove.pose.nodes import BOXES, LIST, NEAR, VOTES, describe, no_nodes, roots
 from tear3d.prove.pose.points import Packed, pack
 from tear3d.prove.pose.workspace import Workspace
 from tear3d.prove.pose.zones import Setting, thresholds
@@ -46,10 +46,9 @@ NEAR_ZONE = 2.9
 """... and surely not while it moves none by this many from the start of the search (which may be improved by the
 rest)."""
 SHARE = 0.8
-EXTRA = 0.15, 10_000_000
-"""Elsewhere, nodes are closed when their bound is at most this share of the saving. What lies between that and what the
-proof needs is left for later, and only so much work is spent on it: a share of that of the proof, or so many visits,
-..."""
+SURE = 20_000_000
+"""Elsewhere, nodes are closed when their bound is at most this share of the saving, as long as no more than so many
+visits of pairs were spent (later, when it is no more than near the incumbent: the proof first), ..."""
 FAR_SLACK = 0.02
 """... or when it is within so much of the best rival known."""
 
@@ -69,8 +68,7 @@ class WholePose(Stage):
     name = "pose"
     prune = PRUNE
     best_first = True
-    elsewhere = frozenset({VOTES, BOXES, LATER, BOXES_LATER})
-    extra = EXTRA
+    elsewhere = frozenset({VOTES, BOXES})
 
     def __init__(self, pairs: Pairs, loss: Loss, pose: Pose) -> None:
         self.total = pairs.total(loss)
@@ -126,7 +124,7 @@ class WholePose(Stage):
         assert p is not None  # there are nodes
         b = p.ballot
         near, far = NEAR_ZONE * b.xi, ELSEWHERE * b.xi
-        share = SHARE if task.proven else 1.0 + task.slack
+        share = SHARE if task.work < SURE else 1.0 + task.slack
         return Setting(b.xi, b.radius, p.eps, task.slack, share, FAR_SLACK, b.loss, p.farthest, near, far, p.tips)
 
 
@@ -147,7 +145,7 @@ class _Run:
 
     def below(self, nodes: FloatArray) -> Outcome:
         for node in nodes:
-            if node[PHASE] in (VOTES, LATER):
+            if node[PHASE] == VOTES:
                 self._vote(node)
             else:
                 number = int(node[LIST])
@@ -175,16 +173,15 @@ class _Run:
         p, work = self.packed, self.work
         scratch = work.cells
         scratch.nodes[0], scratch.segment[0] = node, 0
-        scratch.nodes[0, PHASE] = VOTES
-        state = CellState(1, 0, 0, 0.0, 0, 0, 0)
-        most = max(FEWEST, RUN // p.size) if node[BOUND] <= CLOSE * self._limits()[0] else 1
+        state = CellState(1, 0, 0, 0.0, 0, 0)
+        most = max(FEWEST, RUN // p.size) if node[BOUND] <= CLOSE * self._limit() else 1
         ended = False
         while state.top > 0 and not ended:
             most = min(most, state.cells + self.task.cells - self.cells)  # boxes count, too
             if state.cells >= most or self.task.stop():
                 break
             before = state
-            state = search_cells(p.voters, p.ballot, self._limits(), state, scratch, CELL_SLICE, most)
+            state = search_cells(p.voters, p.ballot, self._limit(), state, scratch, CELL_SLICE, most)
             self.cells += state.cells - before.cells
             ended = state[:3] == before[:3]  # no room left
             if state.stop != 0:
@@ -197,16 +194,10 @@ class _Run:
         self.closed, self.far_closed = max(self.closed, state.closed), max(self.far_closed, state.closed)
         if state.top:
             self.open.append(scratch.nodes[: state.top].copy())
-        if state.later:
-            later = scratch.later[: state.later].copy()
-            later[:, PHASE] = LATER
-            self.open.append(later)
 
-    def _limits(self) -> tuple[float, float]:
-        """The bounds up to which cells are put aside, and closed."""
-        _, far = thresholds(self.saving, self.far, self.setting)
-        _, floor = thresholds(self.saving, self.far, self.setting._replace(share=SHARE))
-        return float(far), float(floor)
+    def _limit(self) -> float:
+        """The bound up to which cells are closed."""
+        return float(thresholds(self.saving, self.far, self.setting)[1])
 
     def _descend(self, node: FloatArray, index: np.ndarray | None) -> None:
         """Search a box by slopes, depth first, for one turn; `index` are the pairs that matter in it."""
@@ -233,11 +224,4 @@ class _Run:
             left = scratch.nodes[: state.top].copy()
             left[:, LIST] = self.stage.lists.keep(index, len(left))
             self.open.append(left)
-        elif state.far_closed > self._limits()[1] and not self.task.proven:
-            number = self.stage.lists.keep(index, 1)
-            if number:  # once more, when the proof is complete
-                later = node.copy()
-                later[BOUND], later[PHASE], later[LIST] = min(node[BOUND], state.far_closed), BOXES_LATER, number
-                self.open.append(later[None])
-                return
         self.far_closed = max(self.far_closed, state.far_closed)
