@@ -15,7 +15,7 @@ from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 from tear3d.prove.certificate import POSE, Attempt, Proof, StageCertificate
 from tear3d.prove.driver import Found, maximise
-from tear3d.prove.pose.stage import ELSEWHERE, NEAR_ZONE, WholePose
+from tear3d.prove.pose.stage import ELSEWHERE, WholePose
 
 log = logging.getLogger("tear3d")
 
@@ -44,10 +44,7 @@ def prove_pose(pairs: Pairs, start: Scored, options: Options, limits: Limits) ->
             stage = WholePose(pairs, options.the_loss, found.solution)
             again, covered = _searched(stage, options, limits)
             found = again._replace(certificate=_joined(found.certificate, again.certificate, options.rel_gap))
-        certificate = found.certificate
-        if not covered:
-            certificate = replace(certificate, elsewhere=certificate.saving_bound)
-        certificate = _with_aside(certificate, pairs.aside_total(options.the_loss), options.rel_gap)
+        certificate = _with_aside(found.certificate, pairs.aside_total(options.the_loss), options.rel_gap)
         other = _elsewhere(stage, found, limits)
     pose = start.pose if found.solution is first.pose else found.solution
     return Proof(Scored(pose, certificate.saving), (Attempt((certificate,), agrees=True),), other)
@@ -56,10 +53,7 @@ def prove_pose(pairs: Pairs, start: Scored, options: Options, limits: Limits) ->
 def _searched(stage: WholePose, options: Options, limits: Limits) -> tuple[Found, bool]:
     """One search, and whether what it takes for near its start is near what it found."""
     found = maximise(stage, stage.start(), rel_gap=options.rel_gap, limits=limits, threads=options.threads)
-    if found.solution is stage.pose:
-        return found, True
-    # The zone around the start has some room for a better pose in it.
-    return found, farthest_move(stage.pairs, found.solution, stage.pose) <= ELSEWHERE - NEAR_ZONE
+    return found, found.solution is stage.pose or stage.stayed(found.solution)
 
 
 def farthest_move(pairs: Pairs, pose: Pose, other: Pose) -> float:
