@@ -102,7 +102,7 @@ class Landscape(Stage):
                     phase = self.phases - 1 if hi - lo < 1 / 8 else 0
                     todo.append((np.array([bound, phase, lo, hi]), depth + 1))
         rows = np.array(left).reshape(-1, nodes.shape[1])
-        return Outcome(rows, closed, cells, best, solution, np.array(trace) if trace else NOTHING)
+        return Outcome(rows, closed, cells, best, solution, trace=np.array(trace) if trace else NOTHING)
 
     def improve(self, saving, solution, limits):
         self.offered.append(saving)

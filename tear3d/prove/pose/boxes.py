@@ -81,6 +81,13 @@ def _points(room: int) -> Points:
     return Points(np.empty((3, room)), np.empty((3, room)), np.empty(room), np.empty(room), np.empty(room))
 
 
+def _marks(n: int) -> NDArray[np.uint8]:
+    """A byte a point, with nothing near it: the compiled sums of `slope_bound` run in another order, and end in other
+    last digits, when what they write may overlap what they read, which is tested as if bytes took eight each."""
+    apart = 8 * n + 4096
+    return np.zeros(n + 2 * apart, np.uint8)[apart : apart + n]
+
+
 def make_scratch(n: int) -> Scratch:
     """Work space for n points, with room for copies of half as many again and a few (free choice)."""
     return Scratch(
@@ -90,7 +97,7 @@ def make_scratch(n: int) -> Scratch:
         _points(n),
         _points(n + n // 2 + 1024),
         np.zeros((SEGMENTS, 2), np.int64),
-        np.zeros(n, np.uint8),
+        _marks(n),
     )
 
 

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from tear3d.problem.losses import LOSSES
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
+from tear3d.prove.bounds.slopes import Shifts, slope_bound
 from tear3d.prove.pose.boxes import BOX_COST, State, make_scratch, saving_at, search_boxes
 from tear3d.prove.pose.nodes import BOXES, HIGH, LOW
 from tear3d.prove.pose.points import pack
 from tests import naive
 from tests.naive_pose import pose_saving
-from tests.prove.pose.cases import mixed_pairs, node_of, points_of, poses_in, random_box, setting_of
+from tests.prove.pose.cases import frame_of, mixed_pairs, node_of, points_of, poses_in, random_box, setting_of
 
 seeds = st.integers(0, 2**32 - 1)
 losses = st.sampled_from(sorted(LOSSES))
@@ -106,6 +107,23 @@ def test_the_saving_of_a_pose_is_that_of_its_twin(loss):
         value = saving_at(points, (2, 30), LOSSES[loss].code, face, np.concatenate([g, t]))
         assert value == pytest.approx(pose_saving(points, rotation, t, loss)[2:30].sum())
         assert value > 0.0
+
+
+def test_bounds_do_not_depend_on_where_in_memory_they_are_computed():
+    rng = np.random.default_rng(2)
+    p = pack(Pairs.of(*mixed_pairs(rng, 300)), LOSSES["tear"], Pose.identity())
+    node = node_of(p.ceiling, BOXES, 0, (np.full(3, -0.05), np.full(3, 0.06)), (np.full(3, -0.1), np.full(3, 0.12)))
+    frame, shifts = frame_of(node), Shifts((0.01, 0.01, 0.01), (0.11, 0.11, 0.11))
+    found, kept = set(), []
+    for _ in range(150):
+        kept.append(make_scratch(int(rng.integers(300, 900))))
+        if len(kept) > 5:
+            del kept[rng.integers(5)]
+        points, matters = kept[-1].points, kept[-1].matters
+        p.gather(np.arange(300, dtype=np.int32), points)
+        affine = slope_bound(points, (0, 300), frame, shifts, (0.0,) * 6, (p.ballot.loss, p.eps), matters)
+        found.add((affine.value, affine.slope, affine.lone))
+    assert len(found) == 1
 
 
 @pytest.mark.parametrize("loss", sorted(LOSSES))

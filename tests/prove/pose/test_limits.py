@@ -15,7 +15,8 @@ from tear3d.prove.driver import Task
 from tear3d.prove.pose.nodes import BOXES, VOTES, roots
 from tear3d.prove.pose.stage import TURN, WholePose
 from tests.prove.pose.cases import node_of
-from tests.prove.pose.test_stage import TEAR, bare, solve, synthetic
+from tests.prove.pose.problems import bare
+from tests.prove.pose.test_stage import TEAR, solve, synthetic
 
 
 @pytest.mark.parametrize("limit", [0, 20, 500, 3000])
@@ -47,7 +48,7 @@ def test_time_limit_and_cancellation_leave_an_honest_bound():
     assert ended.ended_by == "interrupted"
     assert not ended.closed
     assert ended.saving_bound >= saving
-    assert seen[0].stage == "full problem"
+    assert seen[0].stage == "pose"
     assert seen[0].saving_bound >= ended.saving
 
 
