@@ -171,7 +171,7 @@ def test_what_the_callback_raises_arrives_promptly_and_leaves_no_thread_running(
 def test_what_a_stage_raises_arrives():
     class Broken(Landscape):
         def search(self, nodes, task, work):
-            if nodes[:, driver.CELL].min() < 0.25:
+            if nodes[:, stage.CELL].min() < 0.25:
                 raise ZeroDivisionError
             return super().search(nodes, task, work)
 
