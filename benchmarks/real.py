@@ -198,7 +198,7 @@ def main(
     folder: Annotated[Path | None, typer.Argument(help="Folder of npz files; default: TEAR3D_DATA.")] = None,
     certify: Annotated[bool, typer.Option(help="Prove the answers.")] = True,
     threads: Annotated[int | None, typer.Option(min=1, help="All cores by default.")] = None,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds per pair for tear3d.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds per pair for tear3d.")] = 60.0,
     peers: Annotated[str, typer.Option(help="all, none, or names separated by commas.")] = "all",
     only: Annotated[str, typer.Option(help="Only pairs whose names contain this.")] = "",
     skip: Annotated[

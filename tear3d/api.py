@@ -11,16 +11,16 @@ from tear3d.judge.around import Around
 from tear3d.judge.chance import SIGNIFICANT, Chance
 from tear3d.judge.rivals import Contest, contest
 from tear3d.judge.uncertainty import pose_covariance
-from tear3d.judge.verdict import Evidence, verdict
+from tear3d.judge.verdict import Evidence, could_be_chance, near_tie, verdict
 from tear3d.problem.arrays import Numbers, Points
 from tear3d.problem.compiling import compiled_apart
 from tear3d.problem.limits import Limits, ProgressCallback, Stop, ctrl_c_cancels
-from tear3d.problem.losses import LossName
-from tear3d.problem.objective import Scored, survey
-from tear3d.problem.options import BoundsName, Certify, Options
+from tear3d.problem.losses import Loss, LossName
+from tear3d.problem.objective import Scored, full_saving, survey
+from tear3d.problem.options import BoundsName, Certify, Options, TimeLimit
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
-from tear3d.prove.certificate import Attempt, Certificate
+from tear3d.prove.certificate import Certificate, Proof
 from tear3d.result import Result
 
 log = logging.getLogger("tear3d")
@@ -33,19 +33,19 @@ def register(
     noise_bound: Numbers,
     loss: LossName = "tear",
     weights: Numbers | None = None,
-    time_limit: float | None = None,
+    time_limit: TimeLimit = "auto",
     node_limit: int | None = None,
-    rel_gap: float = 1e-3,
+    rel_gap: float | None = None,
     threads: int | None = None,
     seed: int = 0,
-    certify: Certify = True,
+    certify: Certify = "pose",
     progress: ProgressCallback | None = None,
     bounds: BoundsName = "sharp",
 ) -> Result:
     """Find the rotation and translation that map source points onto their matched target points.
 
-    Almost all pairs may be wrong. The answer comes with a certificate: for each stage of the search, how much
-    better any other solution of that stage could possibly be.
+    Almost all pairs may be wrong. The answer comes with a certificate: no rotation and translation saves more than
+    `certificate.gap` beyond this one, and none elsewhere more than `certificate.runner_up` of what it saves.
 
     Parameters
     ----------
@@ -55,29 +55,31 @@ def register(
         Largest distance between a target point and its moved source point for the pair to count as right, in the
         units of the points; about 3 to 6 standard deviations of the noise.
     loss : {"tear", "cm", "tls"}
-        Truncated absolute residuals (default), number of outliers, or truncated squares. The last two always use the
-        sweep bounds.
+        Truncated absolute residuals (default), number of outliers, or truncated squares.
     weights : (N,) array, optional
         How much each pair counts, 0 or more; only their ratios matter.
-    time_limit, node_limit : optional
-        Seconds and visited cells after which the best pose so far is returned with its gap.
-    rel_gap : float
-        The search ends when nothing can save more than (1 + rel_gap) times what was saved. The saving is what the
-        objective lies below its all-outlier value.
+    time_limit : float or None
+        Seconds for the whole call, after which the best pose so far is returned with its gap; None for no limit. Unless
+        given ("auto") the proof alone is limited, to 60 seconds from when the candidate is there.
+    node_limit : int, optional
+        The same for visited cells.
+    rel_gap : float, optional
+        The proof is done when nothing can save more than (1 + rel_gap) times what was saved. The saving is what the
+        objective lies below its all-outlier value. By default 0.01 for the pose and 0.001 for rows.
     threads : int, optional
         All cores by default. The result does not depend on it.
     seed : int
         Of the random order in which candidate poses are tried.
-    certify : {True, False, "full"}
-        True proves both rows optimal, one after the other, as the paper does. "full" proves the pose itself: no
-        rotation and translation at all saves more in the full objective; slower, best with `rel_gap=0.01`. False
-        returns the best candidate at once, with status "uncertified".
+    certify : {"pose", "rows", False}
+        "pose" (or True, or "full", its old name) proves the pose itself: no rotation and translation at all saves more
+        in the full objective. "rows" proves two rows of it, one after the other, as the paper does: a weaker statement.
+        False returns the best candidate at once, with status "uncertified". What could be chance gets no proof.
     progress : callable, optional
         Called now and then with a `tear3d.Progress`; returning False stops the search, as Ctrl-C does: the best pose so
         far is returned.
     bounds : {"sharp", "sweep", "paper"}
-        The fast bounds; those of the paper (slow; for reference); or the same on the paper's own cells, rectangles of
-        angles (slower still).
+        With `certify="rows"`: the fast bounds; those of the paper (slow; for reference); or the same on the paper's own
+        cells, rectangles of angles (slower still). The losses "cm" and "tls" always use the sweep.
 
     Returns
     -------
@@ -131,19 +133,42 @@ def solve(
         best = Scored(*climb_from(start, pairs, options.the_loss, limits=limits)[:2])
         others = [best.pose, *search.rivals(best.pose)]
     log.info("candidate saves %.6g after %.3f s", best.saving, limits.seconds)
-    attempts: tuple[Attempt, ...] = ()
-    if options.certify == "full" and limits.exceeded() is None:
-        from tear3d.prove.whole import prove_pose  # kernels that an answer alone does without
 
-        best, attempts = prove_pose(pairs, best, options, limits)
-    elif options.certify and limits.exceeded() is None:
-        from tear3d.prove.rows import prove_rows
+    def judged(pose: Pose) -> Contest:
+        with limits.timed("judgement"):
+            return contest(chance, pose, search.others(pose, others), options.the_loss)
 
-        best, attempts = prove_rows(pairs, best, options, limits, chance, SIGNIFICANT)
-    ending = Ending(limits.exceeded(), search.done, limits.laps)
+    compared = judged(best.pose)
+    proof, ended = Proof(best), limits.exceeded()
+    if options.certify and ended is None and not could_be_chance(compared.significance):
+        with limits.proving():
+            proof = _proven(pairs, best, options, limits, chance)
+            ended = limits.exceeded()
+    runner_up = _runner_up(proof, compared, chance, options.the_loss)
+    others += runner_up
+    if runner_up or not proof.about(best):
+        compared = judged(proof.best.pose)
     with limits.timed("packaging"):
-        rivals = contest(chance, best.pose, search.others(best.pose, others), options.the_loss)
-        return _package(pairs, best, attempts, options, ending, rivals)
+        return _package(pairs, proof, options, Ending(ended, search.done, limits.laps), compared)
+
+
+def _proven(pairs: Pairs, best: Scored, options: Options, limits: Limits, chance: Chance) -> Proof:
+    """The proof that was asked for; its kernels are those that an answer alone does without."""
+    if options.certify == "pose":
+        from tear3d.prove.whole import prove_pose
+
+        return prove_pose(pairs, best, options, limits)
+    from tear3d.prove.rows import prove_rows
+
+    return Proof(*prove_rows(pairs, best, options, limits, chance, SIGNIFICANT))
+
+
+def _runner_up(proof: Proof, compared: Contest, chance: Chance, loss: Loss) -> list[Pose]:
+    """The pose that the proof met elsewhere, if it saves more than all others that are known."""
+    if proof.elsewhere is None:
+        return []
+    known = max((rival.saving for rival in compared.rivals), default=0.0)
+    return [proof.elsewhere] if full_saving(chance.pairs, proof.elsewhere, loss) > known else []
 
 
 class Ending(NamedTuple):
@@ -154,24 +179,26 @@ class Ending(NamedTuple):
     seconds: dict[str, float]
 
 
-def _package(
-    pairs: Pairs, best: Scored, attempts: tuple[Attempt, ...], options: Options, ending: Ending, compared: Contest
-) -> Result:
+def _package(pairs: Pairs, proof: Proof, options: Options, ending: Ending, compared: Contest) -> Result:
     """Everything about the best pose, in the coordinates and units that were given."""
-    frame, loss = pairs.frame, options.the_loss
+    best, frame, loss = proof.best, pairs.frame, options.the_loss
     unit = frame.saving_unit(loss)
     around = Around(pairs, best.pose)
+    alternatives = compared.alternatives(pairs, loss)
+    ambiguity = compared.ambiguity(around)
+    if options.certify == "pose" and proof.attempts:
+        ambiguity = ambiguity or near_tie(alternatives, unit * best.saving)
     known = Evidence(
         level=compared.significance,
         num_inliers=len(around.inside),
         certify=options.certify,
-        certificate=Certificate(tuple(attempt.scaled(unit) for attempt in attempts)),
+        certificate=Certificate(tuple(attempt.scaled(unit) for attempt in proof.attempts)),
         ended=ending.ended,
         candidates_done=ending.candidates_done,
         aside=pairs.num_given - len(pairs),
         # The bound of the whole pose has them in it already.
-        aside_may_win=options.certify != "full" and pairs.aside_total(loss) > best.saving,
-        ambiguity=compared.ambiguity(around),
+        aside_may_win=options.certify != "pose" and pairs.aside_total(loss) > best.saving,
+        ambiguity=ambiguity,
         alone=compared.level,
     )
     status, message = verdict(known)
@@ -188,7 +215,7 @@ def _package(
         seconds=ending.seconds,
         centre=frame.source + frame.unit * pairs.x_mean,
         settings=options.to_dict() | {"noise_bound": pairs.given_bound, "pairs": pairs.num_given},
-        alternatives=compared.alternatives(pairs, loss),
+        alternatives=alternatives,
         ambiguity=known.ambiguity,
         covariance=pose_covariance(around, loss),
     )

@@ -98,17 +98,6 @@ def left_of_cap(points, i, distances, loss):
     return (squares <= 1.0).astype(float) if loss == "cm" else np.maximum(0.0, 1.0 - squares)
 
 
-def graded_savings(points, cell, grid, loss, *, grow):
-    """Shares of the cap that every pair saves in every voxel at most, with reaches grown by `grow`."""
-    edges = voxel_edges(grid)
-    lows, highs = place_boxes(points, cell, capped=False)
-    for i in range(points.norm.size):
-        far = [
-            np.maximum(0.0, np.maximum(edges[k][:-1] - highs[i, k], lows[i, k] - edges[k][1:]) - grow) for k in range(3)
-        ]
-        yield left_of_cap(points, i, np.meshgrid(*far, indexing="ij"), loss)
-
-
 def can_save(points, cell, low, high, grow):
     """Which pairs a box of t leaves a chance, coordinate by coordinate."""
     lows, highs = place_boxes(points, cell, capped=False)
@@ -242,9 +231,7 @@ class Exact(NamedTuple):
         given = [unit * a + b - c for a, b, c in zip(inside, fractions(frame.target), turned, strict=True)]
         n = len(self.x)
         xi, w = np.broadcast_to(self.pairs.xi, n), np.broadcast_to(self.pairs.w, n)
-        return [
-            Fraction(float(w[i])) * self._saves(i, rotation, given, unit, Fraction(float(xi[i]))) for i in range(n)
-        ]
+        return [Fraction(float(w[i])) * self._saves(i, rotation, given, unit, Fraction(float(xi[i]))) for i in range(n)]
 
     def _saves(self, i, rotation, given, unit, xi):
         moved = apply(rotation, fractions(self.x[i]))

@@ -26,7 +26,13 @@ def check(result: tear3d.Result, problem: tear3d.synthetic.Problem) -> None:
 def test_rows(loss, bounds):
     problem = small_problem(1)
     result = tear3d.register(
-        problem.source, problem.target, noise_bound=problem.noise_bound, loss=loss, bounds=bounds, rel_gap=0.05
+        problem.source,
+        problem.target,
+        noise_bound=problem.noise_bound,
+        loss=loss,
+        bounds=bounds,
+        rel_gap=0.05,
+        certify="rows",
     )
     check(result, problem)
     assert result.status == "optimal"
@@ -35,14 +41,20 @@ def test_rows(loss, bounds):
 def test_rows_of_many_pairs_stopped_early():
     problem = tear3d.synthetic.make_problem(240, 0.5, seed=4)
     result = tear3d.register(
-        problem.source, problem.target, noise_bound=problem.noise_bound, rel_gap=0.02, node_limit=150
+        problem.source,
+        problem.target,
+        noise_bound=problem.noise_bound,
+        rel_gap=0.02,
+        node_limit=150,
+        certify="rows",
     )
     assert tear3d.metrics.rotation_error(result.transformation, problem.transformation) < 3.0
 
 
-def test_whole_pose():
+@pytest.mark.parametrize("loss", ["tear", "cm", "tls"])
+def test_whole_pose(loss):
     problem = small_problem(2)
-    options = {"certify": "full", "rel_gap": 0.2, "node_limit": 2_000}
+    options = {"certify": "pose", "loss": loss, "rel_gap": 0.2, "node_limit": 2_000}
     result = tear3d.register(problem.source, problem.target, noise_bound=problem.noise_bound, **options)
     check(result, problem)
     assert result.status in ("optimal", "node_limit")

@@ -64,11 +64,12 @@ def align(
         typer.Option("--mutual", help="Keep only matches in both directions.", rich_help_panel=_FEATURES),
     ] = False,
     time_limit: options.TimeLimit = None,
-    rel_gap: options.RelGap = 1e-3,
+    rel_gap: options.RelGap = None,
     threads: options.Threads = None,
     seed: options.SearchSeed = 0,
-    certify: options.Certify = True,
+    certify: options.Certify = None,
     full: options.Full = False,
+    no_certify: options.NoCertify = False,
     max_bytes: options.MaxBytes = None,
     out: options.Out = None,
     report: options.Report = None,
@@ -88,8 +89,8 @@ def align(
     The clouds are thinned, described (FPFH), matched, registered with a certificate, and refined.
     """
     outputs = Outputs(out, report, pose, g2o)
-    with exit_on_errors(), Session(context, quiet=quiet, rel_gap=rel_gap) as session:
-        proof = options.proof(certify, full)
+    with exit_on_errors(), Session(context, quiet=quiet, rel_gap=options.gap(rel_gap, certify)) as session:
+        proof = options.proof(certify, full, no_certify)
         outputs.check([source, target])
         clouds: list[Any] = []
         for path in (source, target):
@@ -106,7 +107,7 @@ def align(
             "ratio": ratio,
             "top_k": top_k,
             "mutual": mutual,
-            "time_limit": time_limit,
+            "time_limit": options.seconds(time_limit),
             "rel_gap": rel_gap,
             "threads": threads,
             "seed": seed,

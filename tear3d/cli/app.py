@@ -56,7 +56,7 @@ def _options(
 
     \b
     Exit codes:
-      0    registered: not by chance, and proven (or with --no-certify)
+      0    registered: not by chance, and proven (or with --certify none)
       2    bad input
       3    anything else: status and message say what is missing
       130  interrupted before there was a result

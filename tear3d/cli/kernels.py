@@ -13,7 +13,10 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import perf_counter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tear3d.prove.pose.stage import WholePose
 
 # Above this size the proof stores its points in float32, which is compiled separately.
 _LARGE = 60_000
@@ -99,6 +102,39 @@ def _ascents() -> None:
     Chance(pairs)(pose)
 
 
+def _stage() -> WholePose:
+    import numpy as np
+
+    from tear3d.problem.losses import LOSSES
+    from tear3d.problem.pairs import Pairs
+    from tear3d.problem.pose import Pose
+    from tear3d.prove.pose.stage import WholePose
+
+    x = np.random.default_rng(0).normal(size=(50, 3))
+    return WholePose(Pairs.of(x, x, 0.05), LOSSES["tear"], Pose.identity())
+
+
+def _votes() -> None:
+    from tear3d.prove.pose.cells import CellState, search_cells
+
+    stage = _stage()
+    packed = stage.packed
+    assert packed is not None
+    scratch = stage.workspace().cells
+    scratch.nodes[0], scratch.segment[0] = stage.roots()[0], 0
+    search_cells(packed.voters, packed.ballot, 1.0, CellState(1, 0, 0, 0.0, 0, 0), scratch, 1, 1)
+
+
+def _slopes() -> None:
+    from tear3d.problem.limits import Limits
+    from tear3d.prove.stage import PHASE, Task
+
+    stage = _stage()
+    nodes = stage.roots()[:1]
+    nodes[0, PHASE] = 1
+    stage.search(nodes, Task(1.0, 0.01, 1, Limits()), stage.workspace())
+
+
 def _rows() -> None:
     import numpy as np
 
@@ -145,6 +181,8 @@ def _losses() -> None:
 
 GROUPS: dict[str, Group] = {
     "rows": Group(_rows, "subtree.search_subtree", 30),  # the longest first
+    "votes": Group(_votes, "cells.search_cells", 15),
+    "slopes": Group(_slopes, "boxes.search_boxes", 10),
     "pivots": Group(_pivots, "pivots.search_pivots", 9),
     "ascents": Group(_ascents, "chance._repaired_hits", 7),
     "features": Group(_features, "iss._local_maxima", 5),
@@ -158,4 +196,4 @@ ANSWER = ("pivots", "ascents")
 
 def needed(*, proof: bool = True, clouds: bool = False) -> tuple[str, ...]:
     """The groups that a command needs."""
-    return (*(("rows",) if proof else ()), *ANSWER, *(("features", "refinement") if clouds else ()))
+    return (*(("votes", "slopes") if proof else ()), *ANSWER, *(("features", "refinement") if clouds else ()))

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from tear3d.problem.options import Proof
+    from tear3d.problem.options import TimeLimit as Limit
 
 
 class Loss(StrEnum):
@@ -19,6 +23,12 @@ class Bounds(StrEnum):
     sharp = "sharp"
     sweep = "sweep"
     paper = "paper"
+
+
+class Proven(StrEnum):
+    pose = "pose"
+    rows = "rows"
+    none = "none"
 
 
 class Cloud(StrEnum):
@@ -46,23 +56,60 @@ class Keypoints(StrEnum):
     iss = "iss"
 
 
+_PROOFS: dict[Proven, Proof] = {Proven.pose: "pose", Proven.rows: "rows", Proven.none: False}
 _SEARCH, _OUTPUT = "Search", "Output"
 
 
-def proof(certify: bool, full: bool) -> bool | Literal["full"]:
-    """The `certify` of the library from --certify/--no-certify and --full."""
-    if full and not certify:
-        from tear3d.errors import InputError
+def proof(certify: Proven | None, full: bool, no_certify: bool) -> Proof:
+    """The `certify` of the library from --certify and its old names."""
+    from tear3d.errors import InputError
 
-        raise InputError("--full asks for a proof and --no-certify for none: pass one of them")
-    return "full" if full else certify
+    given: dict[str, Proof] = {}
+    if certify is not None:
+        given[f"--certify {certify.value}"] = _PROOFS[certify]
+    if full:
+        given["--full"] = "pose"
+    if no_certify:
+        given["--no-certify"] = False
+    if len(set(given.values())) > 1:
+        raise InputError(f"{' and '.join(given)} contradict each other: pass one of them")
+    return next(iter(given.values()), "pose")
+
+
+def gap(rel_gap: float | None, certify: Proven | None) -> float:
+    """The gap that a search comes to its end at."""
+    from tear3d.problem.options import GAPS
+
+    return GAPS["rows" if certify is Proven.rows else "pose"] if rel_gap is None else rel_gap
+
+
+def seconds(time_limit: Any) -> Limit:
+    """The `time_limit` of the library."""
+    return "auto" if time_limit is None else None if time_limit == _NO_LIMIT else time_limit
+
+
+_NO_LIMIT = "none"
+
+
+def _limit(text: str) -> float | str:
+    """Seconds, or none."""
+    if str(text).strip().lower() == _NO_LIMIT:
+        return _NO_LIMIT
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not value >= 0.0:
+        raise typer.BadParameter(f"{text!r} is neither a number of seconds, 0 or more, nor 'none'")
+    return value
 
 
 TimeLimit = Annotated[
-    float | None,
+    Any,
     typer.Option(
-        min=0.0,
-        help="Stop after this many seconds, keep the best.",
+        parser=_limit,
+        metavar="SECONDS|none",
+        help="Stop after this many seconds, keep the best. Unless given, the proof ends after 60; none: no limit.",
         show_default=False,
         rich_help_panel=_SEARCH,
     ),
@@ -72,8 +119,14 @@ NodeLimit = Annotated[
     typer.Option(min=1, help="Stop after this many cells, keep the best.", show_default=False, rich_help_panel=_SEARCH),
 ]
 RelGap = Annotated[
-    float,
-    typer.Option(min=0.0, max=1.0, help="Proven when no pose saves this share more.", rich_help_panel=_SEARCH),
+    float | None,
+    typer.Option(
+        min=0.0,
+        max=1.0,
+        help="Proven when no pose saves this share more; 0.01 unless given, 0.001 for rows.",
+        show_default=False,
+        rich_help_panel=_SEARCH,
+    ),
 ]
 Threads = Annotated[
     int | None,
@@ -84,17 +137,16 @@ SearchSeed = Annotated[
     typer.Option("--seed", min=0, help="Of the order in which candidates are tried.", rich_help_panel=_SEARCH),
 ]
 Certify = Annotated[
-    bool,
-    typer.Option("--certify/--no-certify", help="Prove the result optimal, or only find it.", rich_help_panel=_SEARCH),
-]
-Full = Annotated[
-    bool,
+    Proven | None,
     typer.Option(
-        "--full",
-        help="Prove the whole pose optimal, not only its rows; slower, try with --rel-gap 0.01.",
+        help="What to prove: that no pose at all saves more (unless given); the same of two rows, one after the other, "
+        "as the paper does; or nothing.",
+        show_default=False,
         rich_help_panel=_SEARCH,
     ),
 ]
+Full = Annotated[bool, typer.Option("--full", help="The same as --certify pose.", hidden=True)]
+NoCertify = Annotated[bool, typer.Option("--no-certify", help="The same as --certify none.", hidden=True)]
 
 MaxBytes = Annotated[
     int | None,

@@ -36,15 +36,19 @@ def register(
         typer.Option(help="tear: truncated absolute residuals; cm: consensus; tls: truncated squares."),
     ] = options.Loss.tear,
     bounds: Annotated[
-        options.Bounds, typer.Option(help="sharp: fast bounds; sweep: the paper's; paper: those on the paper's cells.")
+        options.Bounds,
+        typer.Option(
+            help="Of rows (--certify rows). sharp: fast bounds; sweep: the paper's; paper: those on the paper's cells."
+        ),
     ] = options.Bounds.sharp,
     time_limit: options.TimeLimit = None,
     node_limit: options.NodeLimit = None,
-    rel_gap: options.RelGap = 1e-3,
+    rel_gap: options.RelGap = None,
     threads: options.Threads = None,
     seed: options.SearchSeed = 0,
-    certify: options.Certify = True,
+    certify: options.Certify = None,
     full: options.Full = False,
+    no_certify: options.NoCertify = False,
     max_bytes: options.MaxBytes = None,
     out: options.Out = None,
     report: options.Report = None,
@@ -53,7 +57,7 @@ def register(
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Find the pose that agrees with the most pairs, and prove that none does better.
+    """Find the pose that agrees best with the pairs, and prove that none does better.
 
     \b
     Examples:
@@ -64,10 +68,10 @@ def register(
     A .npz file may carry noise_bound, weights, and the truth to compare with: transformation and inlier_mask.
     """
     outputs = Outputs(out, report, pose, g2o)
-    with exit_on_errors(), Session(context, quiet=quiet, rel_gap=rel_gap) as session:
+    with exit_on_errors(), Session(context, quiet=quiet, rel_gap=options.gap(rel_gap, certify)) as session:
         from tear3d.cli.truth import read_truth
 
-        proof = options.proof(certify, full)
+        proof = options.proof(certify, full, no_certify)
         outputs.check([pairs])
         with session.step(f"read {pairs.name}"):
             problem = _read(pairs, noise_bound, max_bytes)
@@ -78,7 +82,7 @@ def register(
             "noise_bound": problem.noise_bound,
             "weights": problem.weights,
             "loss": loss.value,
-            "time_limit": time_limit,
+            "time_limit": options.seconds(time_limit),
             "node_limit": node_limit,
             "rel_gap": rel_gap,
             "threads": threads,

@@ -125,6 +125,9 @@ def _rows(run: Run, truth: Truth | Problem | None) -> Iterator[tuple[str, str]]:
     following = judged.next_best(result)
     if following:
         yield "best other pose", following
+    bound = judged.runner_up(result)
+    if bound:
+        yield "any other pose", bound
     yield "inlier rmse", words.number(result.inlier_rmse)
     yield "by chance", f"{words.probability(result.significance)}, {judged.CHANCE}"
     seconds = result.seconds if found is None else all_steps(result, run.about or About(found))

@@ -63,7 +63,7 @@ def exit_on_errors() -> Iterator[None]:
 class Session:
     """One run of a command: its progress bar on stderr, and its log in memory until it is written."""
 
-    def __init__(self, context: typer.Context, *, quiet: bool, rel_gap: float = 1e-3) -> None:
+    def __init__(self, context: typer.Context, *, quiet: bool, rel_gap: float = 1e-2) -> None:
         from tear3d.cli.progress import SearchBar
 
         self.quiet = quiet
@@ -177,7 +177,7 @@ def finish(
 
 
 def exit_code(result: Result, found: CloudResult | None = None) -> int:
-    """0 when the pose can be trusted and what was asked for was done: its proof, or none with --no-certify.
+    """0 when the pose can be trusted and what was asked for was done: its proof, or none with --certify none.
 
     A pose between clouds can be trusted when the clouds confirm it, others when the consensus stands out from chance
     and no other pose may be meant just as well.

@@ -19,8 +19,8 @@ from tear3d.features.matching import check_match_options, match
 from tear3d.features.voxel import check_voxel_size
 from tear3d.problem.arrays import Points
 from tear3d.problem.compiling import compiled_apart
-from tear3d.problem.limits import Limits, ProgressCallback, ctrl_c_cancels
-from tear3d.problem.options import Options, as_number
+from tear3d.problem.limits import ProgressCallback, ctrl_c_cancels
+from tear3d.problem.options import Options, TimeLimit, as_number
 
 __all__ = ["CloudResult", "register_clouds"]
 
@@ -37,7 +37,7 @@ def register_clouds(
     top_k: int = 1,
     mutual: bool = False,
     refine: Method | None = "gicp",
-    time_limit: float | None = None,
+    time_limit: TimeLimit = "auto",
     progress: ProgressCallback | None = None,
     seed: int = 0,
     threads: int | None = None,
@@ -62,10 +62,10 @@ def register_clouds(
         See `tear3d.features.matching.match`.
     refine : {"gicp", "icp", "plane"}, optional
         How to refine on the clouds, at half the voxel size; None leaves the pose of the matches.
-    time_limit : float, optional
-        Seconds for the whole call, features, further tries and refinement included. A fifth of what is left after the
-        matching is kept for the refinement. Without it further tries end after a fixed number: see
-        `tear3d.clouds.tries`.
+    time_limit : float or None
+        Seconds for the whole call, features, further tries and refinement included; None for no limit. A fifth of what
+        is left after the matching is kept for the refinement. Unless given ("auto") the proof alone is limited, to 60
+        seconds; further tries end after a fixed number then, as they do without a limit: see `tear3d.clouds.tries`.
     progress : callable, optional
         Called with a `Progress` while each step goes on; returning False stops the call, as Ctrl-C does.
     seed, threads
@@ -90,7 +90,7 @@ def register_clouds(
     checked = _checked_options(
         options | {"time_limit": time_limit, "progress": progress, "seed": seed, "threads": threads}
     )
-    limits = Limits(checked.time_limit, checked.node_limit, checked.progress, started=started)
+    limits = checked.limits(started)
     if voxel_size is not None:
         check_voxel_size(voxel_size)
     if noise_bound is not None and not 0.0 < as_number(noise_bound, "noise_bound") < math.inf:

@@ -10,17 +10,24 @@ node_limit    likewise                                                          
 interrupted   likewise, by Ctrl-C or by the progress callback                             unless maybe chance
 no_consensus  the search for candidates is complete, and the best could be chance         no
 ============  ==========================================================================  ===================
+
+What could be chance gets no proof.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Literal, NamedTuple
 
-from tear3d.judge.ambiguity import Ambiguity
+from tear3d.judge.ambiguity import Alternative, Ambiguity
 from tear3d.judge.chance import SIGNIFICANT
+from tear3d.judge.rivals import CLOSE
 from tear3d.problem.limits import Stop
+from tear3d.problem.options import Proof
 from tear3d.prove.certificate import Certificate
 
+NOT_NEAR = 0.5
+"""When nothing elsewhere can save more than this share of what the pose does, no other comes near (free choice)."""
 Status = Literal["optimal", "time_limit", "node_limit", "interrupted", "uncertified", "no_consensus"]
 
 _ENDED = {
@@ -36,7 +43,7 @@ class Evidence(NamedTuple):
     level: float
     """The significance: log10 of the modelled chance that meaningless data show a pose that stands out like this."""
     num_inliers: int
-    certify: bool | str
+    certify: Proof
     certificate: Certificate
     ended: Stop | None
     """What ended the call before it was done."""
@@ -67,18 +74,37 @@ def said_first(ambiguity: Ambiguity | None, message: str) -> str:
     return message if ambiguity is None else f"ambiguous: {ambiguity.sentence}; {message}"
 
 
+def near_tie(others: tuple[Alternative, ...], saving: float) -> Ambiguity | None:
+    """That other poses save nearly as much as the best, which saves `saving`; None when none of these does."""
+    close = [other for other in others if other.saving > CLOSE * saving and not could_be_chance(other.significance)]
+    if not close:
+        return None
+    share = f"{100.0 * max(other.saving for other in close) / saving:.0f} % of what this one does"
+    if len(close) == 1:
+        return Ambiguity(f"another pose saves {share}")
+    return Ambiguity(f"{len(close)} other poses save nearly as much (the best of them {share})")
+
+
+def up_to_percent(fraction: float) -> str:
+    """A bound in percent, rounded up to two digits so that it stays one: 0.00093 → 0.093 %, 1.234 → 124 %."""
+    value = 100.0 * fraction
+    if not value > 0.0:
+        return "0 %"
+    step = 10.0 ** min(0, max(-4, math.floor(math.log10(value)) - 1))
+    value = math.ceil(value / step * (1.0 - 1e-9)) * step
+    return f"{value:.2g} %" if value < 99.5 else f"{value:.0f} %"
+
+
 def _verdict(known: Evidence) -> tuple[Status, str]:
     chance = could_be_chance(known.level)
     doubt = _doubt(known)
     if chance and known.candidates_done:
-        return "no_consensus", doubt
+        untried = "; no proof was tried" if known.certify and not known.certificate.stages else ""
+        return "no_consensus", doubt + untried
     certificate = known.certificate
     proven = certificate.closed and certificate.agrees and not chance and not known.aside_may_win
-    if proven and known.certify == "full":
-        return (
-            "optimal",
-            f"no rotation and translation saves more than {certificate.gap:.2g} of the saving beyond this one",
-        )
+    if proven and known.certify == "pose":
+        return "optimal", about_pose(certificate, ambiguous=known.ambiguity is not None)
     if proven:
         return "optimal", f"both rows are globally optimal within {certificate.gap:.2g} of the saving{_notes(known)}"
     asked = known.certify or not known.candidates_done
@@ -87,10 +113,12 @@ def _verdict(known: Evidence) -> tuple[Status, str]:
     if not known.certify:
         return "uncertified", "the best candidate; nothing was proven (certify=False)"
     if known.aside_may_win:
-        return "uncertified", f"{_pairs(known.aside)} set aside, far from all others, may save more among themselves"
+        return "uncertified", _aside(known)
     if certificate.closed:
         text = "the pose has the best full objective found, but it is not made of proven rows"
         return "uncertified", text + _notes(known)
+    if any(stage.ended_by == "set_aside" for stage in certificate.stages):
+        return "uncertified", _aside(known)
     return "uncertified", "the gap could not be closed at the resolution of the numbers"
 
 
@@ -109,7 +137,32 @@ def _ended_early(known: Evidence, doubt: str | None) -> str:
         return f"{reason} before anything was proven; this is the best pose until then"
     if not known.certificate.agrees:
         return f"{reason}; the rows found until then are not those of this pose"
+    if known.certify == "pose":
+        return f"{reason}; until then: {about_pose(known.certificate, ambiguous=known.ambiguity is not None)}"
     return f"{reason}; the gap says what was proven until then"
+
+
+def about_pose(certificate: Certificate, *, ambiguous: bool) -> str:
+    """What is proven about the pose: that nothing saves more, and how near anything else can come."""
+    if not math.isfinite(certificate.gap):
+        return "nothing is proven about this pose"
+    return (
+        f"no rotation and translation saves more than {up_to_percent(certificate.gap)} beyond this one"
+        f"{_elsewhere(certificate.runner_up, ambiguous)}"
+    )
+
+
+def _elsewhere(share: float | None, ambiguous: bool) -> str:
+    if share is None:
+        return ""
+    share, most = round(share, 9), up_to_percent(share)  # units must not make a difference
+    if share <= NOT_NEAR:
+        return f", and no other pose comes near (none elsewhere saves more than {most} of it)"
+    if share <= CLOSE or (ambiguous and share < 1.0):
+        return f", and none elsewhere saves more than {most} of it"
+    if ambiguous:
+        return ""
+    return f"; that a pose elsewhere saves {'as much' if share >= 1.0 else f'up to {most} of it'} is not excluded"
 
 
 def _notes(known: Evidence) -> str:
@@ -124,6 +177,10 @@ def _notes(known: Evidence) -> str:
     if known.aside:
         notes.append(f"{_pairs(known.aside)} set aside, too far from all others to agree with a pose of theirs")
     return f" ({'; '.join(notes)})" if notes else ""
+
+
+def _aside(known: Evidence) -> str:
+    return f"{_pairs(known.aside)} set aside, far from all others, may save more among themselves"
 
 
 def _pairs(count: int) -> str:

@@ -54,6 +54,8 @@ class Limits:
     time_limit: float | None = None
     node_limit: int | None = None
     progress: ProgressCallback | None = None
+    proof_limit: float | None = None
+    """Seconds for a proof alone, where the call as a whole has no limit."""
     interval: float = 0.1
     started: float = field(default_factory=time.perf_counter)
     cells: int = 0
@@ -75,6 +77,17 @@ class Limits:
             yield
         finally:
             self.laps[name] = self.laps.get(name, 0.0) + self.seconds - began
+
+    @contextmanager
+    def proving(self) -> Iterator[None]:
+        """While the block runs, the clock of the proof runs too."""
+        whole = self.time_limit
+        if whole is None and self.proof_limit is not None:
+            self.time_limit = self.seconds + self.proof_limit
+        try:
+            yield
+        finally:
+            self.time_limit = whole
 
     def cancel(self) -> None:
         self.cancelled = True

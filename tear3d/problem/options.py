@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -13,9 +14,16 @@ from tear3d.errors import InputError
 from tear3d.problem.limits import Limits
 from tear3d.problem.losses import LOSSES, Loss, LossName
 
-Certify = bool | Literal["full"]
+Certify = bool | Literal["pose", "rows", "full"]
+Proof = Literal["pose", "rows", False]
+TimeLimit = float | Literal["auto"] | None
 BoundsName = Literal["sharp", "sweep", "paper"]
 MOST_THREADS = 1024
+PROOF_SECONDS = 60.0
+"""What a proof may take when nobody says how long (free choice)."""
+GAPS: dict[Proof, float] = {"pose": 1e-2, "rows": 1e-3, False: 1e-2}
+"""The gap that is asked for when nobody says which (free choices). The last tenth of a per cent costs cells near the
+optimum: few of a row, which has two angles, many of a pose, which has three and a translation."""
 
 
 @dataclass(frozen=True)
@@ -23,12 +31,13 @@ class Options:
     """Checked options."""
 
     loss: str = "tear"
-    time_limit: float | None = None
+    time_limit: TimeLimit = "auto"
+    """Seconds for the call; None for no limit; "auto" for PROOF_SECONDS of proof and no limit for the rest."""
     node_limit: int | None = None
-    rel_gap: float = 1e-3
+    rel_gap: float = GAPS["pose"]
     threads: int = 1
     seed: int = 0
-    certify: Certify = True
+    certify: Proof = "pose"
     progress: Callable[..., object] | None = None
     bounds: str = "sharp"
 
@@ -47,55 +56,79 @@ class Options:
             raise InputError(f"loss is {loss!r}: expected one of {', '.join(map(repr, LOSSES))}")
         if not isinstance(bounds, str) or bounds not in get_args(BoundsName):
             raise InputError(f"bounds is {bounds!r}: expected one of {', '.join(map(repr, get_args(BoundsName)))}")
-        if not isinstance(certify, bool | np.bool_) and not (isinstance(certify, str) and certify == "full"):
-            raise InputError(f"certify is {certify!r}: expected True, False or 'full'")
-        if certify == "full" and loss != "tear":
-            raise InputError(f"certify is 'full' and loss {loss!r}: the full certificate is for loss='tear' only")
+        proof = _proof(certify)
+        if proof == "pose" and bounds != "sharp":
+            raise InputError(f"bounds is {bounds!r}: these are bounds of rows; pass certify='rows' with them")
         if progress is not None and not callable(progress):
             raise InputError(f"progress is {progress!r}: expected a function of one argument")
         return cls(
             loss=str(loss),
-            certify="full" if isinstance(certify, str) else bool(certify),
+            certify=proof,
             bounds=str(bounds),
             progress=progress,
-            **_numbers(**numbers),
+            **_numbers(proof, **numbers),
         )
 
     @property
     def the_loss(self) -> Loss:
         return LOSSES[self.loss]
 
-    def limits(self) -> Limits:
-        """Fresh limits: the clock starts."""
-        return Limits(self.time_limit, self.node_limit, self.progress)
+    def limits(self, started: float | None = None) -> Limits:
+        """Fresh limits, whose clock starts now or has been running for a while."""
+        began = time.perf_counter() if started is None else started
+        if self.time_limit == "auto":
+            return Limits(None, self.node_limit, self.progress, PROOF_SECONDS, started=began)
+        return Limits(self.time_limit, self.node_limit, self.progress, started=began)
 
     def to_dict(self) -> dict[str, Any]:
         """What the result depends on."""
         return {key: value for key, value in vars(self).items() if key not in ("progress", "threads")}
 
 
+def _proof(certify: object) -> Proof:
+    """What is to be proven."""
+    if isinstance(certify, bool | np.bool_):
+        return "pose" if certify else False
+    if isinstance(certify, str) and certify in ("pose", "full"):
+        return "pose"
+    if isinstance(certify, str) and certify == "rows":
+        return "rows"
+    raise InputError(f"certify is {certify!r}: expected True or 'pose', 'rows', or False")
+
+
 def _numbers(
+    proof: Proof,
     *,
-    time_limit: object = None,
+    time_limit: object = "auto",
     node_limit: object = None,
-    rel_gap: object = 1e-3,
+    rel_gap: object = None,
     threads: object = None,
     seed: object = 0,
 ) -> dict[str, Any]:
-    gap = as_number(rel_gap, "rel_gap")
+    gap = GAPS[proof] if rel_gap is None else as_number(rel_gap, "rel_gap")
     if not 0.0 < gap < 1.0:
-        raise InputError(f"rel_gap is {gap:g}: expected a number between 0 and 1, such as 0.001")
-    limit = None if time_limit is None else as_number(time_limit, "time_limit")
-    if limit is not None and not limit >= 0.0:
-        raise InputError(f"time_limit is {limit:g}: expected seconds, 0 or more")
+        raise InputError(f"rel_gap is {gap:g}: expected a number between 0 and 1, such as {GAPS[proof]:g}")
     cores = os.cpu_count() or 1
     return {
         "rel_gap": gap,
-        "time_limit": limit,
+        "time_limit": _time_limit(time_limit),
         "node_limit": None if node_limit is None else as_whole(node_limit, "node_limit", 0),
         "threads": cores if threads is None else min(as_whole(threads, "threads", 1), MOST_THREADS),
         "seed": as_whole(seed, "seed", 0),
     }
+
+
+def _time_limit(value: object) -> TimeLimit:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        if value == "auto":
+            return "auto"
+        raise InputError(f"time_limit is {value!r}: expected seconds, None or 'auto'")
+    limit = as_number(value, "time_limit")
+    if not limit >= 0.0:
+        raise InputError(f"time_limit is {limit:g}: expected seconds, 0 or more")
+    return limit
 
 
 def as_number(value: Any, name: str) -> float:

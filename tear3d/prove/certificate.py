@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.limits import relative_gap
+from tear3d.problem.objective import Scored
+from tear3d.problem.pose import Pose
+
+POSE = "pose"
+"""The name of the stage in which the whole pose is proven."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +36,13 @@ class StageCertificate:
     history: FloatArray = field(default_factory=lambda: np.empty((0, 3)), repr=False)
     """Rows of (seconds, saving, saving bound) as the search went on."""
     visited: FloatArray = field(default_factory=lambda: np.empty((0, 6)), repr=False)
-    """A bounded sample of cells: centre x, y, z, angular radius, depth, fate (0 split, 1 pruned, 2 open)."""
+    """A bounded sample of cells: centre x, y, z, angular radius, depth, fate (0 split, 1 pruned, 2 open).
 
+    Of rows the centre is a direction; of the pose a rotation vector, axis times angle, from the pose found.
+    """
     elsewhere: float | None = None
-    """No solution far from the one found saves more; None when nobody asked."""
+    """No pose that puts some point of the source more than three noise bounds (their median) from where the pose found
+    puts it saves more; None for rows."""
 
     @property
     def gap(self) -> float:
@@ -62,6 +70,7 @@ class StageCertificate:
             "lower_bound": self.lower_bound,
             "saving": self.saving,
             "saving_bound": self.saving_bound,
+            "elsewhere": self.elsewhere,
             "gap": self.gap if np.isfinite(self.gap) else None,
             "cells": self.cells,
             "closed": self.closed,
@@ -142,6 +151,17 @@ class Certificate:
         return max((stage.gap for stage in self.stages), default=float("inf"))
 
     @property
+    def runner_up(self) -> float | None:
+        """The most that a pose elsewhere can save, as a share of what this one does; None unless the pose was proven.
+
+        An upper bound, as the gap is: such a pose need not exist. `StageCertificate.elsewhere` says what elsewhere is.
+        """
+        for stage in self.stages:
+            if stage.elsewhere is not None and stage.saving > 0.0:
+                return stage.elsewhere / stage.saving
+        return None
+
+    @property
     def cells(self) -> int:
         """Cells visited, in all attempts."""
         return sum(stage.cells for attempt in self.attempts for stage in attempt.stages)
@@ -150,6 +170,20 @@ class Certificate:
         return {
             "closed": self.closed,
             "agrees": self.agrees,
+            "runner_up": self.runner_up,
             "stages": [stage.to_dict() for stage in self.stages],
             "attempts": [attempt.to_dict() for attempt in self.attempts],
         }
+
+
+class Proof(NamedTuple):
+    """The best pose by the full objective, what is proven about it, and the best other one."""
+
+    best: Scored
+    attempts: tuple[Attempt, ...] = ()
+    elsewhere: Pose | None = None
+    """The best pose met that is not near it, made better."""
+
+    def about(self, start: Scored) -> bool:
+        """Whether it is about the pose that it began with."""
+        return self.best.pose is start.pose

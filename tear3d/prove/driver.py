@@ -3,19 +3,19 @@
 A stage is a saving to be maximised over a domain of cells, with bounds for it (see `Stage`). Its nodes are rows of a
 float64 array: an upper bound of the saving inside, a phase, then whatever the stage needs. They are worked on in
 batches of one phase, those with the largest bounds first: of the lowest phase, or of the one whose largest bound is
-farthest above what is of interest (`Stage.best_first`). A batch is searched in pieces from a common incumbent and merged
-in order, so that the result is the same for any number of threads.
+farthest above what is of interest (`Stage.best_first`). A batch is searched in pieces from a common incumbent and
+merged in order, so that the result is the same for any number of threads.
 
-The bound of the search is the largest of the incumbent's saving, the bounds of all nodes that are open or being worked
-on, and those of all that was closed. It holds at every moment, however the search ends. A stage may also ask what can be
-saved elsewhere, far from the incumbent: that is the same without the phases whose nodes are near it.
+The bound of the search is the largest of the incumbent's saving, the bounds of all nodes that are open or being
+worked on, and those of all that was closed. It holds at every moment, however the search ends. A stage may also ask
+what can be saved elsewhere, far from the incumbent: that is the same without the phases whose nodes are near it.
 """
 
 from __future__ import annotations
 
 import heapq
 import math
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,106 +23,11 @@ from tear3d.problem.arrays import FloatArray
 from tear3d.problem.crew import Crew
 from tear3d.problem.limits import Limits, relative_gap
 from tear3d.prove.certificate import StageCertificate
+from tear3d.prove.stage import BOUND, NOTHING, PHASE, Outcome, Stage, Task
 
-BOUND, PHASE, CELL = 0, 1, 2
-"""Columns of a node; those from CELL on belong to the stage."""
 MAX_HISTORY = 4_000
 MAX_VISITED = 20_000
 """Rows kept for reports; free choices, part of no bound."""
-OPEN = 2.0
-"""Fate of a cell of the record that is neither split (0) nor pruned (1)."""
-NOTHING = np.empty((0, 6))
-
-
-class Outcome(NamedTuple):
-    """What a piece of work came to."""
-
-    open: FloatArray
-    """Nodes that are left, with bounds that hold."""
-    closed: float = 0.0
-    """The largest bound of what was closed for good."""
-    cells: int = 0
-    saving: float = -math.inf
-    solution: Any = None
-    """The best solution met, and what it saves."""
-    far_closed: float = 0.0
-    far_saving: float = -math.inf
-    far_solution: Any = None
-    """The same for what is elsewhere."""
-    work: int = 0
-    """How much was done, in whatever the stage counts."""
-    trace: FloatArray = NOTHING
-    """Some of the cells visited: centre x, y, z, angular radius, depth, fate."""
-
-
-class Batch(NamedTuple):
-    """How many nodes are searched together, and in how many pieces."""
-
-    nodes: int
-    pieces: int
-
-
-class Stage(Protocol):
-    """A saving, its domain, and the bounds that search it."""
-
-    name: str
-    total: float
-    """Σ w·cap, the objective when every pair is an outlier."""
-    prune: float
-    """Nodes are closed when their bound is at most (1 + prune·rel_gap)·incumbent; at most 1."""
-    best_first: bool = False
-    """Whether phases take turns by their bounds."""
-    elsewhere: frozenset[int] = frozenset()
-    """The phases whose nodes may hold solutions far from the incumbent, if anybody asks for them."""
-
-    def roots(self) -> FloatArray:
-        """Nodes that cover the domain."""
-
-    def batch(self, phase: int, waiting: int, turn: int) -> Batch:
-        """The next batch out of `waiting` nodes of a phase, of which `turn` batches were done."""
-
-    def of_interest(self, phase: int, task: Task) -> float:
-        """Nodes of a phase whose bound is at most this may be closed."""
-        return task.threshold
-
-    def stayed(self, solution: Any) -> bool:
-        """Whether all that is elsewhere from this solution was searched as elsewhere, though it may not be the start."""
-        return True
-
-    def workspace(self) -> Any:
-        """Work space of a thread."""
-
-    def search(self, nodes: FloatArray, task: Task, work: Any) -> Outcome:
-        """Work on some nodes; stop soon when `task.stop()` says so. Runs in a thread and changes nothing but `work`."""
-
-    def improve(self, saving: float, solution: Any, limits: Limits) -> tuple[float, Any]:
-        """A new incumbent made better, wherever in the domain that leads; or as it is, when the limits are over."""
-
-    def describe(self, nodes: FloatArray) -> FloatArray:
-        """Trace rows of nodes that stayed open."""
-
-
-class Task(NamedTuple):
-    """What a piece of work has to know about the search."""
-
-    saving: float
-    """Of the incumbent."""
-    slack: float
-    """Nodes whose bound is at most (1 + slack)·saving may be closed."""
-    cells: int
-    """How many cells it may visit."""
-    limits: Limits
-    far: float = 0.0
-    """The best saving known elsewhere."""
-    work: int = 0
-    """What was done until the batch began."""
-
-    @property
-    def threshold(self) -> float:
-        return self.saving * (1.0 + self.slack)
-
-    def stop(self) -> bool:
-        return self.limits.over()
 
 
 class Found(NamedTuple):

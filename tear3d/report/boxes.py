@@ -8,6 +8,7 @@ from html import escape
 from tear3d.clouds.result import CloudResult
 from tear3d.lab.metrics import rotation_error, translation_error
 from tear3d.problem.arrays import FloatArray
+from tear3d.prove.certificate import POSE
 from tear3d.report import judged, words
 from tear3d.report.about import About
 from tear3d.report.repeating import total_seconds
@@ -57,6 +58,9 @@ def _tiles(result: Result, bound: str, about: About) -> Iterator[_Tile]:
     yield "Inlier RMSE", words.number(result.inlier_rmse), bound
     gap = words.percent(certificate.gap) if certificate.stages else "none"
     yield "Proven gap", gap, _proof_note(certificate)
+    if certificate.runner_up is not None:
+        most = words.percent(certificate.runner_up)
+        yield "Elsewhere", f"≤\u202f{most}", "of this saving, for any pose more than 3 noise bounds off"
     yield "By chance", words.probability(result.significance), "that data without a true pose show one like this"
     holder = result if about.found is None else about.found
     known = judged.deviations(holder.covariance, holder.centre)
@@ -79,6 +83,8 @@ def _proof_note(certificate: Certificate) -> str:
         return "no proof"
     if not certificate.agrees:
         return "of rows that are not those of this pose"
+    if certificate.stages[0].name == POSE:
+        return "no pose saves more beyond this one" if certificate.closed else "no pose saves more; not closed"
     return "every stage closed" if certificate.closed else "not closed"
 
 
@@ -112,13 +118,16 @@ def clouds(found: CloudResult | None) -> str:
 def others(result: Result, found: CloudResult | None) -> str:
     """The section on other poses that may be meant, or were found."""
     ambiguity = (result if found is None else found).ambiguity
-    if ambiguity is None and not result.alternatives:
+    bound = judged.runner_up(result)
+    if ambiguity is None and not result.alternatives and not bound:
         return ""
     parts = [] if ambiguity is None else [_ambiguous(ambiguity)]
     if result.alternatives:
         rows = [(f"{k}", *judged.other(result, one)) for k, one in enumerate(result.alternatives, 1)]
         parts.append(table(("pose", "saves", "inliers", "by chance", "turn", "shift"), rows))
         parts.append(f'<p class="note">{escape(_alternatives_note(found))}</p>')
+    unknown = "How close a pose that is not listed may come is not proven."
+    parts.append(f'<p class="note">{escape(f"Proven: {bound}." if bound else unknown)}</p>')
     head = '<section id="others"><div class="head"><h2>Other poses</h2></div>'
     return f"{head}{''.join(parts)}</section>\n"
 
@@ -134,12 +143,11 @@ def _ambiguous(ambiguity: Ambiguity) -> str:
 
 
 def _alternatives_note(found: CloudResult | None) -> str:
-    """What the table is, and what it is not: a bound for all other poses would have its place here."""
+    """What the table is."""
     whose = "pairs" if found is None else "matches"
     return (
         f"Poses that the search among the {whose} came across, each beside the pose of the {whose}: what it saves of "
-        "what that one does, how many agree, by how much it is turned, and how far off it puts the source's centre. "
-        "How close a pose that is not listed may come is not proven."
+        "what that one does, how many agree, by how much it is turned, and how far off it puts the source's centre."
     )
 
 

@@ -1,4 +1,8 @@
-"""The cells of a search as shapes on a sphere or a circle."""
+"""The cells of a search as shapes on a sphere or a circle.
+
+Cells of the first row are directions, those of the second lie on a circle. Cells of the pose are turns away from the
+pose found: they are drawn on the sphere of axes, the angle as colour.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from tear3d.problem.arrays import FloatArray
+from tear3d.prove.certificate import POSE
+from tear3d.report.sampling import choose
 from tear3d.result import StageCertificate
 
 SPLIT, PRUNED, OPEN = 0, 1, 2
+TONES = 7
+"""The last of the colours, from 0 on."""
+_MOST_TURNS = 6_000
+_SMALLEST, _LARGEST = 0.01, 0.06
+"""Radii of the dots that stand for turns."""
 _FACE_AXES = ((1, 2), (2, 0), (0, 1))
 
 
@@ -22,10 +33,11 @@ class Arcs:
 
 @dataclass(frozen=True)
 class SphereCells:
-    """Cells of a search over the sphere: rows of (x, y, z, half width, depth, fate).
+    """Cells of a search over the sphere: rows of (x, y, z, half width, level, fate).
 
     A positive half width is that of an equal-angle square of the cube map, in radians of the
-    face's two angles; a negative one is minus the radius of a disc, for cells of other shapes.
+    face's two angles; a negative one is minus the radius of a disc, for cells of other shapes. The level, from the
+    lowest to the highest, is the colour: the depth of a direction, or for turns how little they turn.
     """
 
     rows: FloatArray
@@ -33,6 +45,9 @@ class SphereCells:
     """The direction where the search ended, when the pose confirms it."""
     towards: FloatArray
     """The direction worth looking at first."""
+    levels: tuple[float, float] = (0.0, 1.0)
+    turns: bool = False
+    """Whether these are axes of turns instead of directions."""
 
 
 def cells_of(stage: StageCertificate, rotation: FloatArray) -> Arcs | SphereCells | None:
@@ -40,6 +55,8 @@ def cells_of(stage: StageCertificate, rotation: FloatArray) -> Arcs | SphereCell
     visited = stage.visited[np.all(np.isfinite(stage.visited), axis=1)]
     if len(visited) == 0:
         return None
+    if stage.name == POSE:
+        return _turns(visited)
     centres = visited[:, :3]
     _, singular, axes = np.linalg.svd(centres, full_matrices=False)
     if len(visited) > 2 and singular[2] < 1e-6 * singular[0]:
@@ -52,7 +69,28 @@ def cells_of(stage: StageCertificate, rotation: FloatArray) -> Arcs | SphereCell
     deepest = rows[-1, :3]
     nearest = rotation[np.argmax(rotation @ deepest)]
     found = nearest if nearest @ deepest > np.cos(0.2) else None
-    return SphereCells(rows, found, deepest if found is None else found)
+    levels = float(rows[0, 4]), float(rows[-1, 4])
+    return SphereCells(rows, found, deepest if found is None else found, levels)
+
+
+def axes_and_angles(visited: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The cells of a pose that turn at all, their unit axes, and their angles."""
+    angles = np.linalg.norm(visited[:, :3], axis=1)
+    some = visited[angles > 0.0]
+    angles = angles[angles > 0.0]
+    return some, some[:, :3] / angles[:, None], angles
+
+
+def _turns(visited: FloatArray) -> SphereCells | None:
+    # Split ones would only hide what came of them: axes are not nested as cells are.
+    visited = visited[visited[:, 5] != SPLIT]
+    some, axes, angles = axes_and_angles(visited[choose(len(visited), _MOST_TURNS)])
+    if len(some) == 0:
+        return None
+    sizes = -np.clip(0.2 * some[:, 3], _SMALLEST, _LARGEST)
+    rows = np.column_stack([axes, sizes, TONES * (1.0 - np.minimum(angles / np.pi, 1.0)), some[:, 5]])
+    rows = rows[np.argsort(rows[:, 4], kind="stable")]
+    return SphereCells(rows, None, rows[-1, :3], (0.0, float(TONES)), turns=True)
 
 
 def snap_to_cube(centres: FloatArray, radii: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -57,9 +57,11 @@ def progress_chart(stage: StageCertificate) -> str | None:
         return None
     time, found, bound = history[:, 0], history[:, 1], history[:, 2]
     found, bound = 100.0 * found / stage.saving, 100.0 * bound / stage.saving
-    top = float(bound.max())
+    runner = None if stage.elsewhere is None else 100.0 * stage.elsewhere / stage.saving
+    top = max(float(bound.max()), runner or 0.0)
     log = top > 500.0
-    low = max(1.0, float(found[found > 0].min(initial=100.0))) * 0.9 if log else 0.0
+    least = min(float(found[found > 0].min(initial=100.0)), runner or 100.0)
+    low = max(1.0, least) * 0.9 if log else 0.0
     x = Scale(float(time[0]), max(float(time[-1]), float(time[0]) + 1e-6), LEFT, WIDTH - RIGHT)
     y = Scale(low, max(top * (1.2 if log else 1.06), 110.0), HEIGHT - BOTTOM, TOP, log=log)
     upper, lower = _staircase(x, y, time, bound), _staircase(x, y, time, np.maximum(found, low))
@@ -68,10 +70,16 @@ def progress_chart(stage: StageCertificate) -> str | None:
         axes.left_axis(y, "saving, in % of the best found")
         + f'<path class="between" d="{area}"/>'
         + f'<path class="bound" d="M{"L".join(upper)}"/><path class="found" d="M{"L".join(lower)}"/>'
+        + ("" if runner is None else _level_line(x, y(runner)))
         + axes.bottom_axis(x, "seconds since the call")
     )
     last = f"{number(bound[-1], 5)} % after {seconds(float(time[-1]))}"
+    last += "" if runner is None else f"; no pose elsewhere saves more than {number(runner, 4)} %"
     return axes.svg(body, f"Bound of {stage.name} over time, ending at {last}")
+
+
+def _level_line(x: Scale, at: float) -> str:
+    return f'<line class="runner" x1="{x.start}" x2="{x.end}" y1="{at}" y2="{at}"/>'
 
 
 def _steps(history: FloatArray) -> FloatArray:

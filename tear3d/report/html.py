@@ -175,6 +175,7 @@ def _search(result: Result) -> tuple[str, list[dict[str, Any]]]:
             "rows": pack(shape.rows),
             "found": None if shape.found is None else shape.found.tolist(),
             "towards": shape.towards.tolist(),
+            "levels": list(shape.levels),
         }
         for k, shape in enumerate(shapes)
         if isinstance(shape, SphereCells)

@@ -122,6 +122,15 @@ def next_best(result: Result) -> str:
     return f"saves {best.saved} of what this one does, turned by {best.turn}, the centre {best.shift} away{rest}"
 
 
+def runner_up(result: Result) -> str:
+    """How near any pose elsewhere can come, in a sentence; empty when that is not known."""
+    share = result.certificate.runner_up
+    if share is None:
+        return ""
+    most = words.percent(share)
+    return f"no pose that puts a point more than 3 noise bounds elsewhere saves more than {most} of what this one does"
+
+
 def deviations(covariance: FloatArray, centre: FloatArray) -> tuple[float, float] | None:
     """Standard deviations along the worst axes: of the rotation, in degrees, and of where a source point lands.
 

@@ -127,9 +127,7 @@ function cellMesh(out, centre, half, radius) {
 
 function sphereLayers(sphere) {
   const rows = floats(sphere.rows);
-  const depths = [];
-  for (let k = 4; k < rows.length; k += 6) depths.push(rows[k]);
-  const [low, high] = depths.reduce(([l, h], d) => [Math.min(l, d), Math.max(h, d)], [Infinity, -Infinity]);
+  const [low, high] = sphere.levels;
   const positions = [];
   const spans = [];
   for (let k = 0; k < rows.length; k += 6) {

@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 
 from tear3d.errors import InputError, MissingExtraError
 from tear3d.problem.arrays import FloatArray
+from tear3d.prove.certificate import POSE
 from tear3d.report import words
-from tear3d.report.cells import OPEN, PRUNED
+from tear3d.report.cells import OPEN, PRUNED, axes_and_angles
 from tear3d.report.residuals import histogram, noise_bounds, residuals
 from tear3d.report.sampling import choose, thin
 from tear3d.result import Result, StageCertificate
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 _SOURCE, _TARGET, _INLIER, _OUTLIER, _OPEN = "#e0700f", "#2c6cb0", "#0b8f63", "#c2415f", "#e23d28"
+_RUNNER = "#7a3fa8"
 
 
 def plot(
@@ -81,7 +83,7 @@ def search_progress(result: Result) -> Figure:
     go = _plotly()
     stages = [s for s in result.certificate.stages if len(s.history) and s.saving > 0.0]
     if not stages:
-        raise InputError("result has no search history: register with certify=True")
+        raise InputError("result has no search history: nothing was proven")
     figure = go.Figure()
     for k, stage in enumerate(stages):
         rows = stage.history[np.all(np.isfinite(stage.history), axis=1)]
@@ -93,6 +95,13 @@ def search_progress(result: Result) -> Figure:
                 name=f"{stage.name}: {name}",
                 line=line | {"color": colour},
             )
+        if stage.elsewhere is not None:
+            figure.add_scatter(
+                x=rows[[0, -1], 0],
+                y=[100.0 * stage.elsewhere / stage.saving] * 2,
+                name=f"{stage.name}: no pose elsewhere saves more",
+                line={"color": _RUNNER, "dash": "dash"},
+            )
     title = _title("The search", words.certificate_sentence(result.certificate))
     figure.update_layout(xaxis_title="seconds", yaxis_title="saving, % of the best found", title=title)
     figure.update_yaxes(type="log")
@@ -100,7 +109,10 @@ def search_progress(result: Result) -> Figure:
 
 
 def sphere_cells(result: Result, stage: int | str = 0) -> Figure:
-    """The cells a stage visited: pruned ones coloured by depth, open ones red, split ones left out.
+    """The cells a stage visited: pruned ones coloured, open ones red, split ones left out.
+
+    Cells of rows are directions, coloured by depth. Those of the pose are turns away from the pose found: each lies at
+    the axis of its turn, coloured by the angle.
 
     Parameters
     ----------
@@ -112,24 +124,28 @@ def sphere_cells(result: Result, stage: int | str = 0) -> Figure:
     chosen = _stage(result, stage)
     rows = chosen.visited
     if len(rows) == 0:
-        raise InputError(f"stage {chosen.name} has no visited cells: register with certify=True")
+        raise InputError(f"stage {chosen.name} has no visited cells to show")
+    centres, shade, scale, label = rows[:, :3], rows[:, 4], ["#bfdbe8", "#143d62"], "depth"
+    if chosen.name == POSE:
+        rows, centres, shade = axes_and_angles(rows)
+        shade, scale, label = np.degrees(shade), scale[::-1], "turn, °"
     figure = go.Figure()
     for fate, name in ((PRUNED, "pruned"), (OPEN, "still open")):
-        some = rows[rows[:, 5] == fate]
+        some = rows[:, 5] == fate
         colour: dict[str, Any] = {"color": _OPEN}
         if fate == PRUNED:
             colour = {
-                "color": some[:, 4],
-                "colorscale": ["#bfdbe8", "#143d62"],
-                "colorbar": {"title": "depth"},
+                "color": shade[some],
+                "colorscale": scale,
+                "colorbar": {"title": label},
             }
         figure.add_scatter3d(
-            x=some[:, 0],
-            y=some[:, 1],
-            z=some[:, 2],
+            x=centres[some, 0],
+            y=centres[some, 1],
+            z=centres[some, 2],
             mode="markers",
             name=name,
-            marker={"size": np.clip(60.0 * some[:, 3], 2.0, 14.0)} | colour,
+            marker={"size": np.clip(60.0 * rows[some, 3], 2.0, 14.0)} | colour,
         )
     figure.update_layout(title=_title(chosen.name, words.stage_sentence(chosen)), legend_x=0.0)
     figure.update_layout(legend_itemsizing="constant")

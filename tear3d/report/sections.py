@@ -117,24 +117,32 @@ saves a part of that, and the search looks for the pose that saves most. It cove
 by cells and computes for each cell what no pose inside it can exceed. A cell that cannot beat the
 best pose found is pruned, the others are split. The gap is how much more than the best pose found
 any pose could still save, relative to what was found: 0 % is a proof that nothing better exists in
-that stage. Each stage searches one part of the pose, given the parts found before it.</p></details>"""
+that stage. $what</p></details>"""
+_OF_ROWS = "Each stage searches one part of the pose, given the parts found before it."
+_OF_POSE = (
+    "The one stage here covers all rotations and translations together. Elsewhere is every pose that puts some point "
+    "of the source more than three noise bounds from where this one puts it. What is proven holds for these pairs and "
+    "this noise bound: whether the pairs are right is not proven."
+)
 
 
 def stage_table(stages: tuple[StageCertificate, ...]) -> str:
     """One row per stage."""
-    names = ("stage", "gap", "saving found", "no more than", "cells", "ended by")
+    far = any(stage.elsewhere is not None for stage in stages)
+    names = ("stage", "gap", "saving found", "no more than", *(("elsewhere",) if far else ()), "cells", "ended by")
     rows = [
         (
             stage.name,
             words.percent(stage.gap),
             words.number(stage.saving, 6),
             words.number(stage.saving_bound, 6),
+            *((words.number(stage.elsewhere, 6),) if stage.elsewhere is not None else ()),
             words.count(stage.cells),
             words.ENDED_BY.get(stage.ended_by, stage.ended_by),
         )
         for stage in stages
     ]
-    return table(names, rows) + _EXPLANATION
+    return table(names, rows) + _EXPLANATION.replace("$what", _OF_POSE if far else _OF_ROWS)
 
 
 def table(names: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
@@ -153,20 +161,30 @@ def _table_row(tag: str, cells: tuple[str, ...]) -> str:
 def stage_section(stage: StageCertificate, shape: Arcs | SphereCells | None, index: int) -> str:
     """A stage's bound over time and its cells."""
     figures = []
+    split = _key("square", "split", "split")
     chart = charts.progress_chart(stage)
     if chart:
         legend = _key("line", "bound", "no pose saves more") + _key("line", "found", "best found")
+        if stage.elsewhere is not None:
+            legend += _key("line", "runner", "no pose elsewhere saves more")
         figures.append(f'<figure>{chart}<p class="legend">{legend}</p></figure>')
     if isinstance(shape, SphereCells):
         canvases = "".join(
             f'<canvas tabindex="0" data-side="{side}" aria-label="Cells of the sphere, {side}"></canvas>'
             for side in ("front", "back")
         )
-        found = _key("", "found", "found") if shape.found is not None else ""
-        legend = _cell_legend("Two sides of the sphere of directions.", found)
+        if shape.turns:
+            text = (
+                "Both sides of the sphere of axes: each cell lies at the axis of its turn away from the pose found, a "
+                "larger dot for a larger cell."
+            )
+            legend = _cell_legend(text, ramp=("pruned, half a turn", "no turn"))
+        else:
+            found = _key("", "found", "found") if shape.found is not None else ""
+            legend = _cell_legend("Two sides of the sphere of directions.", split, found)
         figures.append(f'<figure><div class="sphere" data-sphere="{index}">{canvases}</div>{legend}</figure>')
     elif isinstance(shape, Arcs):
-        legend = _cell_legend("The circle of directions left, halved outwards.")
+        legend = _cell_legend("The circle of directions left, halved outwards.", split)
         figures.append(f'<figure><div class="rings">{charts.arc_chart(shape)}</div>{legend}</figure>')
     sentence = escape(words.stage_sentence(stage))
     return (
@@ -175,11 +193,10 @@ def stage_section(stage: StageCertificate, shape: Arcs | SphereCells | None, ind
     )
 
 
-def _cell_legend(text: str, extra: str = "") -> str:
-    ramp = "".join(f'<i class="d{k}"></i>' for k in range(8))
-    pruned = f'<span>pruned, early<span class="ramp">{ramp}</span>late</span>'
-    keys = _key("square", "open", "still open") + _key("square", "split", "split") + extra
-    return f'<p class="legend"><span>{text}</span>{pruned}{keys}</p>'
+def _cell_legend(text: str, *keys: str, ramp: tuple[str, str] = ("pruned, early", "late")) -> str:
+    tones = "".join(f'<i class="d{k}"></i>' for k in range(8))
+    pruned = f'<span>{ramp[0]}<span class="ramp">{tones}</span>{ramp[1]}</span>'
+    return f'<p class="legend"><span>{text}</span>{pruned}{_key("square", "open", "still open")}{"".join(keys)}</p>'
 
 
 def _key(shape: str, colour: str, text: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from tear3d.judge.verdict import about_pose, up_to_percent
+from tear3d.prove.certificate import POSE
 from tear3d.result import Certificate, Result, StageCertificate
 
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -63,12 +65,7 @@ def percent(fraction: float) -> str:
     """A gap in percent, rounded up to two digits so that it stays a bound: 0.00093 → 0.093 %."""
     if not math.isfinite(fraction):
         return "∞"
-    value = 100.0 * fraction
-    if value <= 0.0:
-        return "0\u202f%"
-    step = 10.0 ** max(-4, math.floor(math.log10(value)) - 1)
-    value = math.ceil(value / step * (1.0 - 1e-9)) * step
-    return f"{value:.2g}\u202f%" if value < 100.0 else f"{count(round(value))}\u202f%"
+    return up_to_percent(fraction).replace(" ", "\u202f")
 
 
 def share(part: int, whole: int) -> str:
@@ -100,13 +97,16 @@ def probability(exponent: float) -> str:
     return power_of_ten(exponent) if exponent < -2.0 else number(10.0 ** min(exponent, 0.0), 2)
 
 
-def certificate_sentence(certificate: Certificate) -> str:
+def certificate_sentence(certificate: Certificate, *, ambiguous: bool = False) -> str:
     """What the stages proved together, in one or two sentences."""
     if not certificate.stages:
         return "Nothing was proven: no bound was computed for this pose."
     gap = certificate.gap
     if not math.isfinite(gap):
         return "Nothing was proven yet: the bound was still infinitely far from what was found."
+    if certificate.stages[0].name == POSE:
+        sentence = about_pose(certificate, ambiguous=ambiguous).replace(" %", "\u202f%")
+        return f"{sentence[0].upper()}{sentence[1:]}."
     closed = sum(stage.closed for stage in certificate.stages)
     each = "its one stage" if len(certificate.stages) == 1 else "each of its stages"
     if certificate.closed and not certificate.agrees:
@@ -131,6 +131,9 @@ def stage_sentence(stage: StageCertificate) -> str:
     """What one stage proved."""
     if not math.isfinite(stage.gap):
         return f"Nothing proven after {count(stage.cells)} cells."
+    if stage.name == POSE:
+        covered = "all rotations and translations" if stage.closed else "rotations and translations"
+        return f"{count(stage.cells)} cells of {covered}, bounded by what no pose in them can exceed."
     if stage.gap == 0.0:
         return f"No pose of this stage saves more than what was found ({count(stage.cells)} cells)."
     return (
@@ -153,7 +156,7 @@ def agreement(result: Result, things: str = "pairs") -> str:
 
 def proof_sentence(result: Result) -> str:
     """What was proven, and what ended the proof before it was complete."""
-    proof = certificate_sentence(result.certificate)
+    proof = certificate_sentence(result.certificate, ambiguous=result.ambiguous)
     if result.status == "uncertified" and result.certificate.closed and result.certificate.agrees:
         return f"Not proven: {result.message}."
     if result.status in _STOPPED_BY:

@@ -27,6 +27,7 @@ class FakeSolver:
     def __init__(self, transformation=None, status="optimal"):
         self.transformation = np.eye(4) if transformation is None else transformation
         self.status = status
+        self.elsewhere = None
         self.calls = []
 
     def __call__(self, source, target, *, noise_bound, progress=None, **options):
@@ -34,7 +35,8 @@ class FakeSolver:
         closed = self.status == "optimal"
         bound, end = (10.005, "gap") if closed else (13.0, "time_limit")
         stages = tuple(
-            StageCertificate(name, 90.0, 100.0 - bound, 10.0, bound, 1234, closed, end) for name in ("row 1", "row 2")
+            StageCertificate(name, 90.0, 100.0 - bound, 10.0, bound, 1234, closed, end, elsewhere=self.elsewhere)
+            for name in (("row 1", "row 2") if self.elsewhere is None else ("pose",))
         )
         for stage in stages if progress is not None else ():
             progress(Progress(stage.name, stage.saving, float("inf"), 1, 0.1))

@@ -6,6 +6,7 @@ import re
 import shlex
 
 import numpy as np
+import pytest
 
 from tests.cli.support import run
 
@@ -32,7 +33,34 @@ def test_options_that_matter_are_in_the_command(solver, pairs_file, tmp_path):
     assert first == second
     assert told(again) == [command, code]
     assert "noise_bound=0.25" in code
+    assert "time_limit=5.0" in code
     assert "certify=False" in code
+
+
+@pytest.mark.parametrize(
+    ("options", "words", "python"),
+    [
+        ((), [], ""),
+        (("--certify", "rows", "--time-limit", "none"), ["--time-limit none", "--certify rows"], "time_limit=None"),
+        (("--certify", "rows", "--bounds", "sweep"), ["--bounds sweep", "--certify rows"], "certify='rows'"),
+        (("--certify", "none"), ["--certify none"], "certify=False"),
+        (("--full", "--rel-gap", 0.02), ["--full", "--rel-gap 0.02"], "rel_gap=0.02"),
+    ],
+)
+def test_the_kind_of_proof_and_its_limit_come_back(solver, pairs_file, tmp_path, options, words, python):
+    page, again = tmp_path / "r.html", tmp_path / "again.html"
+    run("register", pairs_file, *options, "--report", page, "--quiet")
+    command, code = told(page)
+    assert all(word in command for word in words)
+    assert python in code
+    assert ("certify" in command or "--full" in command) == bool(options)
+    run(*shlex.split(command)[1:], "--report", again, "--quiet")
+    exec(compile(code, "report", "exec"), {})
+    first, second, third = solver.calls
+    for name in ("certify", "time_limit", "rel_gap", "bounds"):
+        assert first[name] == second[name]
+        assert third.get(name, first[name]) == first[name]
+    assert told(again) == [command, code]
 
 
 def test_the_python_code_runs_and_passes_the_same(solver, pairs_file, tmp_path):

@@ -63,9 +63,59 @@ def test_noise_bound_comes_from_the_file_or_is_asked_for(solver, pairs_file, tmp
 
 
 def test_the_level_of_proof_reaches_the_solver(solver, pairs_file):
-    for flags, level in (((), True), (("--no-certify",), False), (("--full",), "full")):
+    cases = {
+        (): "pose",
+        ("--certify", "pose"): "pose",
+        ("--certify", "rows"): "rows",
+        ("--certify", "none"): False,
+        ("--no-certify",): False,
+        ("--full",): "pose",
+        ("--full", "--certify", "pose"): "pose",
+        ("--no-certify", "--certify", "none"): False,
+    }
+    for flags, level in cases.items():
         run("register", pairs_file, "-q", *flags)
         assert solver.calls[-1]["certify"] == level
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (("--full", "--no-certify"), "--full and --no-certify contradict"),
+        (("--certify", "rows", "--full"), "--certify rows and --full contradict"),
+        (("--certify", "pose", "--no-certify"), "--certify pose and --no-certify contradict"),
+        (("--certify", "none", "--full"), "--certify none and --full contradict"),
+        (("--certify", "everything"), "everything"),
+    ],
+)
+def test_contradictions_are_refused_before_any_work(solver, pairs_file, flags, words):
+    assert words in run("register", pairs_file, *flags, code=2).output
+    assert not solver.calls
+
+
+@pytest.mark.parametrize(
+    ("given", "passed"), [((), "auto"), (("--time-limit", "none"), None), (("--time-limit", 0), 0.0)]
+)
+def test_the_time_limit_can_be_none(solver, pairs_file, given, passed):
+    run("register", pairs_file, "-q", *given)
+    assert solver.calls[-1]["time_limit"] == passed
+
+
+@pytest.mark.parametrize("text", ["soon", "-1", "nan", ""])
+def test_a_time_limit_that_is_none_is_named(solver, pairs_file, text):
+    assert "neither a number of seconds" in run("register", pairs_file, "--time-limit", text, code=2).output
+    assert not solver.calls
+
+
+def test_a_proven_pose_is_printed_with_what_any_other_can_save(solver, pairs_file):
+    solver.elsewhere = 6.2
+    output = " ".join(run("register", pairs_file).stdout.replace("\u202f", " ").replace("│", " ").split())
+    assert "No rotation and translation saves more than 0.05 % beyond this one, and none elsewhere" in output
+    assert "any other pose no pose that puts a point more than 3 noise bounds elsewhere saves more than 62 %" in output
+    assert "first row" not in output
+    found = json.loads(run("register", pairs_file, "--json").stdout)["certificate"]
+    assert found["runner_up"] == pytest.approx(0.62)
+    assert found["stages"][0]["elsewhere"] == 6.2
 
 
 def test_json_on_stdout_is_pure_and_equals_the_file(solver, pairs_file, tmp_path):

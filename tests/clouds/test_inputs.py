@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tear3d.clouds import register_clouds
 from tear3d.clouds.inputs import HOPELESS, Inputs, span_of
 from tear3d.errors import InputError
 from tear3d.io import read_cloud
 from tests.bumpy import apply, bumpy_cloud, pose
+from tests.clouds.support import register_clouds
 from tests.io.test_formats import make
 
 TRUTH = pose([0.4, -1.2, 2.0], [3.0, 1.0, -2.0])

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tear3d.clouds import register_clouds
+import tear3d
 from tear3d.errors import InputError, MissingExtraError
 from tests.bumpy import apply, bumpy_cloud, pose
-from tests.clouds.support import TRUTH, halves
+from tests.clouds.support import TRUTH, halves, register_clouds
 from tests.real_data import clouds_dir
 
 NAMES = (
@@ -206,3 +206,12 @@ def test_the_whole_way_on_real_clouds(name):
     assert found.result.fitness > 0.08
     assert found.success
     assert np.linalg.norm(apply(found.transformation, source) - apply(truth, source), axis=1).mean() < found.voxel_size
+
+
+def test_the_pose_is_proven_by_default():
+    source = bumpy_cloud(1500, 0)
+    found = tear3d.register_clouds(source, apply(TRUTH, source), time_limit=30.0, threads=1)
+    assert found.result.settings["certify"] == "pose"
+    (stage,) = found.result.certificate.stages
+    assert stage.name == "pose"
+    assert found.to_dict()["certificate"]["runner_up"] == found.result.certificate.runner_up > 0.0

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 import tear3d.clouds.job as module
-from tear3d.clouds import register_clouds
 from tear3d.errors import StoppedError
 from tests.bumpy import bumpy_cloud
-from tests.clouds.support import TRUTH, halves
+from tests.clouds.support import TRUTH, halves, register_clouds
 
 FEATURE_STEPS = ("downsample", "describe source", "describe target", "match")
 # The promise is half a second; the rest is for machines with other things to do. What is not stopped takes far longer.

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from tear3d.clouds import register_clouds
 from tear3d.shapes import teapot
 from tests.bumpy import apply, bumpy_cloud
+from tests.clouds.support import register_clouds
 
 
 def error(make, count, seed, noise):

@@ -6,7 +6,6 @@ import math
 import numpy as np
 import pytest
 
-from tear3d.clouds import register_clouds
 from tear3d.clouds.verdict import (
     ALONE_FIT,
     CONFIRMED_FIT,
@@ -22,6 +21,7 @@ from tear3d.clouds.verdict import (
 )
 from tear3d.judge.ambiguity import Ambiguity
 from tests.bumpy import apply, bumpy_cloud, pose
+from tests.clouds.support import register_clouds
 
 GOOD = CloudEvidence(
     overlap_source=0.45, overlap_target=0.7, normals=0.9, agreement=0.8, coverage=0.5, support=300.0,

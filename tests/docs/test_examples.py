@@ -67,7 +67,7 @@ def test_scan_folder(main_of, capsys):
     np.testing.assert_allclose(poses[:, 0, 3], 2.0 * np.arange(5), atol=0.05)
     np.testing.assert_allclose(np.arctan2(poses[:, 1, 0], poses[:, 0, 0]) % (2 * np.pi), 0.7 * np.arange(5), atol=0.01)
     assert len(read_cloud("map.ply")) > 10_000
-    assert capsys.readouterr().out.count("optimal") == 4
+    assert capsys.readouterr().out.count("confirmed") == 4
 
 
 def test_scan_folder_needs_scans(main_of, tmp_path):

@@ -1,6 +1,7 @@
 """Every option is checked: what is wrong is named, what is right gets its type."""
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -11,11 +12,11 @@ from tear3d.problem.options import MOST_THREADS, Options
 
 DEFAULTS = {
     "loss": "tear",
-    "time_limit": None,
+    "time_limit": "auto",
     "node_limit": None,
-    "rel_gap": 1e-3,
+    "rel_gap": 1e-2,
     "seed": 0,
-    "certify": True,
+    "certify": "pose",
     "progress": None,
     "bounds": "sharp",
 }
@@ -32,8 +33,9 @@ BAD = {
         (None, "bounds is None: expected one of"),
     ],
     "certify": [
-        ("yes", "certify is 'yes': expected True, False or 'full'"),
-        (1, "certify is 1: expected True, False or 'full'"),
+        ("yes", "certify is 'yes': expected True or 'pose', 'rows', or False"),
+        ("Pose", "certify is 'Pose': expected"),
+        (1, "certify is 1: expected True or 'pose', 'rows', or False"),
         (None, "certify is None: expected"),
         (np.ones(2), "certify is array([1., 1.]): expected"),
     ],
@@ -46,14 +48,13 @@ BAD = {
         ("0.001", "rel_gap is '0.001': expected a number"),
         (np.nan, "rel_gap is NaN: expected a number"),
         (np.inf, "rel_gap is inf: expected a number between 0 and 1"),
-        (None, "rel_gap is None: expected a number"),
         (True, "rel_gap is True: expected a number"),
         ([0.1, 0.2], "rel_gap is [0.1, 0.2]: expected a number"),
     ],
     "time_limit": [
         (-1.0, "time_limit is -1: expected seconds, 0 or more"),
-        ("1 s", "time_limit is '1 s': expected a number"),
-        ("1", "time_limit is '1': expected a number"),
+        ("1 s", "time_limit is '1 s': expected seconds, None or 'auto'"),
+        ("1", "time_limit is '1': expected seconds, None or 'auto'"),
         (b"1", "time_limit is b'1': expected a number"),
         (10**400, f"time_limit {TOO_LARGE}"),
         (np.nan, "time_limit is NaN: expected a number"),
@@ -134,19 +135,58 @@ def test_limits_at_their_edges():
     assert Options.of(threads=10**9).threads == MOST_THREADS
 
 
-@pytest.mark.parametrize("certify", [True, False, "full", np.True_, np.str_("full")])
-def test_certify(certify):
-    kept = Options.of(certify=certify).certify
-    assert kept == certify
-    assert type(kept) in (bool, str)
+@pytest.mark.parametrize(
+    ("certify", "kept"),
+    [
+        (True, "pose"),
+        (np.True_, "pose"),
+        ("pose", "pose"),
+        ("full", "pose"),
+        (np.str_("full"), "pose"),
+        ("rows", "rows"),
+        (False, False),
+        (np.False_, False),
+    ],
+)
+def test_certify(certify, kept):
+    for loss in LOSSES:
+        found = Options.of(certify=certify, loss=loss).certify
+        assert found == kept
+        assert type(found) in (bool, str)
+
+
+def test_the_gap_goes_with_what_is_proven():
+    assert Options.of(certify="rows").rel_gap == 1e-3
+    assert Options.of(certify="pose").rel_gap == Options.of(rel_gap=None).rel_gap == 1e-2
+    assert Options.of(certify="rows", rel_gap=0.5).rel_gap == Options.of(rel_gap=0.5).rel_gap == 0.5
+
+
+@pytest.mark.parametrize("bounds", ["sweep", "paper"])
+def test_bounds_of_rows_are_for_rows(bounds):
+    assert Options.of(bounds=bounds, certify="rows").bounds == Options.of(bounds=bounds, certify=False).bounds == bounds
+    with pytest.raises(InputError, match="pass certify='rows'"):
+        Options.of(bounds=bounds)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_loss_by_its_name(loss):
     assert Options.of(loss=loss).the_loss is LOSSES[loss]
-    if loss != "tear":
-        with pytest.raises(InputError, match="the full certificate is for loss='tear' only"):
-            Options.of(loss=loss, certify="full")
+
+
+def test_unless_told_otherwise_the_proof_alone_has_a_limit():
+    for given, whole, proof in (("auto", None, 60.0), (None, None, None), (5.0, 5.0, 5.0)):
+        limits = Options.of(time_limit=given).limits()
+        limits.started -= 3.0
+        assert limits.time_limit == whole
+        with limits.proving():
+            left = None if limits.time_limit is None else limits.time_limit - (3.0 if given == "auto" else 0.0)
+            assert left == (None if proof is None else pytest.approx(proof, abs=1.0))
+        assert limits.time_limit == whole
+
+
+def test_the_clock_can_have_been_running():
+    assert Options.of(time_limit=5).limits(time.perf_counter() - 6.0).exceeded() == "time_limit"
+    assert Options.of().limits(time.perf_counter() - 600.0).exceeded() is None
 
 
 def test_limits_start_with_the_options():

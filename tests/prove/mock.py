@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tear3d.prove.driver import BOUND, CELL, NOTHING, OPEN, PHASE, Batch, Outcome, Stage
+from tear3d.prove.stage import BOUND, CELL, NOTHING, OPEN, PHASE, Batch, Outcome, Stage
 
 
 def bumps(x):

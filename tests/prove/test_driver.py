@@ -9,7 +9,8 @@ import pytest
 
 from tear3d.problem.limits import Limits
 from tear3d.prove import driver
-from tear3d.prove.driver import Outcome, maximise
+from tear3d.prove.driver import maximise
+from tear3d.prove.stage import Outcome
 from tests.prove.mock import BEST, BEST_X, START, Landscape, bumps
 
 

@@ -110,8 +110,10 @@ def problem(rng: np.random.Generator) -> dict[str, Any]:
         "seed": int(rng.integers(5)),
         "loss": str(rng.choice(["tear", "tear", "tear", "cm", "tls"])),
         "bounds": str(rng.choice(["sharp", "sharp", "sweep", "paper"])),
-        "certify": [True, True, False, "full"][rng.integers(4)],
+        "certify": ["pose", "rows", "rows", False][rng.integers(4)],
     }
+    if given["certify"] == "pose" and rng.random() < 0.95:  # bounds of rows are refused
+        given["bounds"] = "sharp"
     if rng.random() < 0.4:
         given["weights"] = values(rng, n, 1.0)
     if rng.random() < 0.3:

@@ -1,4 +1,4 @@
-"""What is proven, and about which pose."""
+"""What is proven of rows, and about which pose; see `test_pose_proof` for the pose itself."""
 
 import json
 
@@ -13,6 +13,10 @@ from tear3d.synthetic import make_problem, random_rotation
 from tests.register.support import competing, is_right, rows_are_those_of_the_pose, solve
 
 
+def by_rows(problem, **options):
+    return solve(problem, certify="rows", **options)
+
+
 @pytest.fixture(scope="module")
 def problem():
     return make_problem(800, 0.8, seed=4)
@@ -20,11 +24,11 @@ def problem():
 
 @pytest.fixture(scope="module")
 def result(problem):
-    return solve(problem)
+    return by_rows(problem)
 
 
 def test_equal_weights_scale_the_objective_and_the_certificate(problem, result):
-    double = solve(problem, weights=np.full(len(problem.source), 2.0))
+    double = by_rows(problem, weights=np.full(len(problem.source), 2.0))
     assert is_right(double, problem)
     assert double.objective == pytest.approx(2.0 * result.objective, rel=1e-3)
     for ours, theirs in zip(double.certificate.stages, result.certificate.stages, strict=True):
@@ -38,14 +42,14 @@ def test_losses_and_bounds(loss, bounds):
     given = make_problem(150, 0.5, seed=6)
     weights = np.random.default_rng(0).uniform(0.5, 1.5, 150)
     for extra in ({}, {"weights": weights}):
-        result = solve(given, loss=loss, bounds=bounds, rel_gap=5e-2, time_limit=60.0, **extra)
+        result = by_rows(given, loss=loss, bounds=bounds, rel_gap=5e-2, time_limit=60.0, **extra)
         assert result.status == "optimal"
         assert is_right(result, given, 2.0, 0.05)
         assert result.settings["loss"] == loss
 
 
 def test_sweep_and_sharp_find_the_same(problem, result):
-    other = solve(problem, bounds="sweep", rel_gap=1e-2)
+    other = by_rows(problem, bounds="sweep", rel_gap=1e-2)
     assert other.status == "optimal"
     assert rotation_error(other.transformation, result.transformation) < 0.01
     assert other.objective == pytest.approx(result.objective, rel=1e-4)
@@ -85,7 +89,7 @@ def test_roles_are_swapped_when_the_target_is_smaller():
     problem = make_problem(3000, 0.9, tau=0.2, translation=np.array([0.1, -0.2, 0.3]), seed=4)
     pairs = Pairs.of(problem.source, problem.target, problem.noise_bound)
     assert pairs.swapped.radius < rows.SWAP * pairs.radius
-    result = solve(problem)
+    result = by_rows(problem)
     assert result.status == "optimal"
     assert result.certificate.attempt.swapped
     assert is_right(result, problem)
@@ -95,7 +99,7 @@ def test_roles_are_swapped_when_the_target_is_smaller():
 @pytest.mark.parametrize("seed", [5, 34, 45, 56, *range(8)])
 def test_optimal_is_about_the_pose_that_is_returned(seed):
     source, target, xi = competing(seed)
-    result = tear3d.register(source, target, noise_bound=xi)
+    result = tear3d.register(source, target, noise_bound=xi, certify="rows")
     assert result.certificate.attempts[0].swapped
     if result.status == "optimal":
         assert rows_are_those_of_the_pose(result, source, target, xi)
@@ -112,7 +116,7 @@ def test_rows_agree_at_every_inlier_and_not_on_average():
     lured = np.arange(350, 390)
     target[lured, 0] += 0.1 * xi * source[lured, 1]
     target[lured, 2] += np.repeat([-2.0, 2.0], 20)
-    result = tear3d.register(source, target, noise_bound=xi)
+    result = tear3d.register(source, target, noise_bound=xi, certify="rows")
     attempt, pose = result.certificate.attempt, result.transformation
     axis, row = np.array(attempt.axis), np.array(attempt.rows[0])
     apart = np.abs(source @ (axis @ pose[:3, :3] - row[:3]) + axis @ pose[:3, 3] - row[3])
@@ -122,7 +126,7 @@ def test_rows_agree_at_every_inlier_and_not_on_average():
 def test_one_closed_row_is_no_proof():
     first = make_problem(3000, 0.9, seed=1)
     for cells in range(200, 700, 50):
-        result = solve(first, node_limit=cells)
+        result = by_rows(first, node_limit=cells)
         if result.certificate.stages and all(stage.closed for stage in result.certificate.stages):
             assert len(result.certificate.stages) == 2 or result.status == "node_limit"
         if result.status == "node_limit":
@@ -133,7 +137,7 @@ def test_every_attempt_is_kept_and_told():
     kept = []
     for seed in range(40):
         source, target, xi = competing(seed)
-        result = tear3d.register(source, target, noise_bound=xi)
+        result = tear3d.register(source, target, noise_bound=xi, certify="rows")
         attempts = result.certificate.attempts
         assert result.certificate.cells == sum(s.cells for a in attempts for s in a.stages)
         assert len(result.to_dict()["certificate"]["attempts"]) == len(attempts)
@@ -146,33 +150,12 @@ def test_every_attempt_is_kept_and_told():
 
 
 def test_cells_are_the_same_for_any_number_of_threads(problem):
-    for options in ({}, {"certify": "full", "rel_gap": 0.02}, {"bounds": "sweep", "rel_gap": 0.05}):
-        counts = {solve(problem, threads=threads, **options).certificate.cells for threads in (1, 2, 4)}
+    for options in ({}, {"bounds": "sweep", "rel_gap": 0.05}):
+        counts = {by_rows(problem, threads=threads, **options).certificate.cells for threads in (1, 2, 4)}
         assert len(counts) == 1
 
 
 def test_the_papers_cells_prove_the_same(problem, result):
-    paper = solve(problem, bounds="paper", rel_gap=0.05, time_limit=60.0)
+    paper = by_rows(problem, bounds="paper", rel_gap=0.05, time_limit=60.0)
     assert paper.status == "optimal"
     assert rotation_error(paper.transformation, result.transformation) < 0.01
-
-
-def test_the_whole_problem_is_certified(problem):
-    whole = solve(problem, certify="full", rel_gap=0.01)
-    assert whole.status == "optimal"
-    assert is_right(whole, problem)
-    (stage,) = whole.certificate.stages
-    assert stage.name == "full problem"
-    assert stage.closed
-    assert stage.gap <= 0.01
-    # The stage is about the returned pose and its full objective, and rows bound it.
-    assert stage.objective == pytest.approx(whole.objective, rel=1e-9)
-    assert stage.saving <= solve(problem).certificate.stages[0].saving_bound
-    limited = solve(problem, certify="full", rel_gap=0.001, node_limit=10)
-    assert limited.status == "node_limit"
-    assert limited.certificate.gap > 0.001
-
-
-def test_the_full_certificate_is_for_tear_only(problem):
-    with pytest.raises(tear3d.InputError, match="loss='tear' only"):
-        solve(problem, certify="full", loss="tls")

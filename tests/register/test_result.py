@@ -25,9 +25,9 @@ def result(problem):
 def test_fields_of_the_result(problem, result):
     check_fields(result, len(problem.source))
     assert result.status == "optimal"
-    assert [stage.name for stage in result.certificate.stages] == ["first row", "second row"]
+    assert [stage.name for stage in result.certificate.stages] == ["pose"]
     assert result.certificate.closed
-    assert result.certificate.gap <= 1e-3
+    assert result.certificate.gap <= 1e-2
     residual = problem.target - problem.source @ result.rotation.T - result.translation
     mask = np.linalg.norm(residual, axis=1) <= problem.noise_bound
     assert np.array_equal(result.inlier_mask, mask)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import numpy as np
 from tear3d.clouds import CloudResult
 from tear3d.clouds.tries import Try
 from tear3d.clouds.verdict import CloudEvidence
+from tear3d.prove.pose.nodes import HIGH, LOW, describe, roots
 from tear3d.result import Certificate, Result, StageCertificate
 from tear3d.synthetic import Problem, make_problem
 
@@ -65,6 +68,26 @@ def circle_cells(u: np.ndarray, v: np.ndarray, angle: float, levels: int = 9) ->
     return np.array(out)
 
 
+def turn_cells(levels: int = 6) -> np.ndarray:
+    """Visited cells of a search for the pose that closes in on no turn at all."""
+    out, cells = [], roots(np.zeros(3), np.zeros(3), 1.0)
+    for level in range(levels):
+        far = describe(cells)[:, :3]
+        near = np.linalg.norm(far, axis=1) < 3.0 / 2**level
+        fate = np.where(near, 2.0 if level == levels - 1 else 0.0, 1.0)
+        out.append(describe(cells, fate))
+        halves = []
+        for node in cells[near]:
+            low, high = node[LOW : LOW + 3], node[HIGH : HIGH + 3]
+            for corner in product((0, 1), repeat=3):
+                part = node.copy()
+                part[LOW : LOW + 3] = low + 0.5 * np.array(corner) * (high - low)
+                part[HIGH : HIGH + 3] = part[LOW : LOW + 3] + 0.5 * (high - low)
+                halves.append(part)
+        cells = np.array(halves)
+    return np.concatenate(out)
+
+
 def history(saving: float, gap: float, until: float, rows: int = 200) -> np.ndarray:
     time = np.linspace(0.0, until, rows)
     bound = saving * (1.0 + gap + 7.0 * np.exp(-6.0 * time / until))
@@ -114,6 +137,15 @@ def make_result(problem: Problem, status: str = "optimal", gap: float = 0.00093,
         "settings": {"noise_bound": problem.noise_bound, "loss": "tear", "rel_gap": 1e-3, "seed": 0},
     }
     return Result(**(fields | changes))
+
+
+def make_pose_case(n: int = 300, outliers: float = 0.5, elsewhere: float = 0.62, **changes: Any) -> Any:
+    """As `make_case`, with the pose proven instead of its rows."""
+    problem, result = make_case(n, outliers, **({"gap": 0.0098} | changes))
+    first = result.certificate.stages[0]
+    cells = turn_cells()
+    stage = replace(first, name="pose", elsewhere=elsewhere * first.saving, visited=cells, cells=len(cells))
+    return problem, replace(result, certificate=Certificate.of(stage), saving=first.saving)
 
 
 def make_case(n: int = 4000, outliers: float = 0.9, cloud: Any = None, **changes: Any) -> tuple[Problem, Result]:

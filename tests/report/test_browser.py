@@ -6,7 +6,7 @@ import pytest
 from tear3d.report import About, write_report
 from tear3d.result import Alternative, Ambiguity, FreeMotion
 from tests.conftest import NO_CHROMIUM
-from tests.report.case import make_case, make_found
+from tests.report.case import make_case, make_found, make_pose_case
 from tests.report.chromium import Chromium, find_chromium
 
 pytestmark = pytest.mark.skipif(find_chromium() is None, reason=NO_CHROMIUM)
@@ -69,6 +69,18 @@ def test_it_draws_without_complaints_and_fits(browser, page, width, dark):
         assert 0.02 < seen["drawn"] / seen["total"] < 0.9, selector
         assert (max(seen["panel"]) < 100) == dark
     assert browser.run("document.documentElement.scrollWidth <= innerWidth"), "no sideways scrolling"
+    assert complaints(browser) == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_axes_of_a_proven_pose_are_drawn(browser, tmp_path, dark):
+    problem, result = make_pose_case()
+    browser.open(write_report(tmp_path / "x.html", result, problem.source, problem.target), dark=dark)
+    for selector in ("[data-side=front]", "[data-side=back]"):
+        seen = pixels(browser, selector)
+        assert 0.1 < seen["drawn"] / seen["total"] < 0.9, selector
+    line = "getComputedStyle(document.querySelector('line.runner')).stroke"
+    assert browser.run(line) == ("rgb(199, 155, 238)" if dark else "rgb(122, 63, 168)")
     assert complaints(browser) == []
 
 

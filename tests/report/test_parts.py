@@ -1,20 +1,21 @@
 """The report's numbers: words, thinning, residuals, cells, scene."""
 
 import base64
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tear3d.report import charts, words
+from tear3d.report import charts, judged, words
 from tear3d.report.axes import Scale
 from tear3d.report.cells import Arcs, SphereCells, cells_of, snap_to_cube
 from tear3d.report.residuals import histogram, noise_bounds, residuals
 from tear3d.report.sampling import choose, thin
 from tear3d.report.scene import build_scene
 from tear3d.result import Certificate
-from tests.report.case import cube_cells, make_case, torus
+from tests.report.case import cube_cells, make_case, make_pose_case, torus
 
 
 @given(st.floats(1e-9, 50.0))
@@ -67,6 +68,47 @@ def test_an_infinite_gap_is_called_unproven():
     assert "Nothing was proven" in words.certificate_sentence(result.certificate)
     assert "Nothing proven" in words.stage_sentence(result.certificate.stages[0])
     assert "Nothing was proven" in words.certificate_sentence(Certificate())
+
+
+def test_a_proven_pose_in_words():
+    _, result = make_pose_case()
+    assert words.certificate_sentence(result.certificate) == (
+        "No rotation and translation saves more than 0.98\u202f% beyond this one, and none elsewhere saves more than "
+        "62\u202f% of it."
+    )
+    assert "cells of all rotations and translations" in words.stage_sentence(result.certificate.stages[0])
+    assert judged.runner_up(result).endswith("saves more than 62\u202f% of what this one does")
+    assert judged.runner_up(make_case(50, 0.5)[1]) == ""
+    _, limited = make_pose_case(status="time_limit", gap=0.3)
+    assert "The time limit ended the search" in words.verdict(limited).sentence
+    assert "no rotation and translation saves more than 30\u202f%" in words.verdict(limited).sentence.lower()
+
+
+def test_cells_of_the_pose_are_axes_coloured_by_their_turn():
+    _, result = make_pose_case()
+    (stage,) = result.certificate.stages
+    shape = cells_of(stage, result.rotation)
+    assert shape.turns
+    leaves = stage.visited[stage.visited[:, 5] > 0]
+    assert len(shape.rows) == np.count_nonzero(np.linalg.norm(leaves[:, :3], axis=1) > 0.0)
+    np.testing.assert_allclose(np.linalg.norm(shape.rows[:, :3], axis=1), 1.0)
+    assert np.all(shape.rows[:, 3] < 0.0), "dots"
+    assert shape.levels == (0.0, 7.0)
+    angles = np.pi * (1.0 - shape.rows[:, 4] / 7.0)
+    turned = np.linalg.norm(leaves[:, :3], axis=1)
+    np.testing.assert_allclose(np.sort(angles), np.sort(turned[turned > 0.0]), atol=1e-12)
+    assert np.all(np.diff(shape.rows[:, 4]) >= 0.0), "what turns little is drawn last"
+    nothing = replace(stage, visited=np.array([[0.0, 0.0, 0.0, 0.1, 3.0, 1.0]]))
+    assert cells_of(nothing, result.rotation) is None
+    many = replace(stage, visited=np.tile(leaves, (20, 1)))
+    assert len(cells_of(many, result.rotation).rows) <= 6_000
+
+
+def test_the_chart_has_a_line_for_poses_elsewhere():
+    (stage,) = make_pose_case()[1].certificate.stages
+    assert 'class="runner"' in charts.progress_chart(stage)
+    assert "no pose elsewhere saves more than 62" in charts.progress_chart(stage)
+    assert 'class="runner"' not in charts.progress_chart(replace(stage, elsewhere=None))
 
 
 @given(st.integers(0, 300), st.integers(1, 100))

@@ -9,7 +9,7 @@ import pytest
 
 from tear3d.errors import InputError, MissingExtraError
 from tear3d.report import plots, write_report
-from tests.report.case import make_case
+from tests.report.case import make_case, make_pose_case
 
 
 def embedded(page: str) -> dict:
@@ -40,6 +40,23 @@ def test_the_page_is_self_contained_and_says_what_was_found(tmp_path):
     )
     assert repeat["settings"]["rel_gap"] == 1e-3
     assert repeat["versions"]["numpy"] == np.__version__
+
+
+def test_a_proven_pose_has_its_words_its_tile_and_its_cells(tmp_path):
+    problem, result = make_pose_case()
+    page = write_report(tmp_path / "x.html", result, problem.source, problem.target).read_text()
+    assert "No rotation and translation saves more than 0.98\u202f% beyond this one" in page
+    assert "<dt>Elsewhere</dt><dd>≤\u202f62\u202f%" in page
+    assert "Proven: no pose that puts a point more than 3 noise bounds elsewhere saves more than 62" in page
+    assert "whether the pairs are right is not proven" in page
+    assert "no pose elsewhere saves more" in page
+    assert "Each stage searches one part of the pose" not in page
+    (sphere,) = embedded(page)["spheres"]
+    assert sphere["levels"] == [0.0, 7.0]
+    problem, rows = make_case(60, 0.5)
+    page = write_report(tmp_path / "y.html", rows, problem.source, problem.target).read_text()
+    assert "Each stage searches one part of the pose" in page
+    assert "Elsewhere" not in page
 
 
 def test_text_from_outside_is_escaped(tmp_path):
@@ -156,6 +173,19 @@ def test_figures():
         plots.search_progress(make_case(50, 0.5, status="uncertified")[1])
     with pytest.raises(InputError, match="source has shape"):
         plots.aligned_clouds(result, problem.source[1:], problem.target)
+
+
+def test_figures_of_a_proven_pose():
+    pytest.importorskip("plotly")
+    _, result = make_pose_case()
+    (stage,) = result.certificate.stages
+    _, _, elsewhere = plots.search_progress(result).data
+    assert list(elsewhere.y) == [pytest.approx(62.0)] * 2
+    pruned, left = plots.sphere_cells(result, "pose").data
+    turned = stage.visited[np.linalg.norm(stage.visited[:, :3], axis=1) > 0.0]
+    assert [len(pruned.x), len(left.x)] == [np.count_nonzero(turned[:, 5] == fate) for fate in (1, 2)]
+    np.testing.assert_allclose(np.hypot(np.hypot(pruned.x, pruned.y), pruned.z), 1.0)
+    assert 0.0 < min(pruned.marker.color) < max(pruned.marker.color) <= 180.0
 
 
 def test_figures_without_plotly_name_the_extra(monkeypatch):

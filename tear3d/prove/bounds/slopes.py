@@ -4,13 +4,13 @@ In a box of g around c and of t around t_c, with a = g − c and b = t − t_c, 
 
     z = y − p − t_c,   p = (1 − μ) R_c x,   e = −Σ_j a_j (u_j × p) − b + remainder,   u_j the columns of 2M/(1 − μ).
 
-A convex loss lies above its tangents: ‖r‖₁ ≥ σ·r for any signs σ, |r|² ≥ 2 r₀·r − |r₀|² for any r₀. So a pair saves at
-most max(0, m + q) with q = −v·e, v = σ and m = ξ − σ·z (TEAR) or v = 2r₀ and m = ξ² + |r₀|² − v·z (TLS), |q| ≤ Q, and a
-convex function of q lies below its chord from −Q to Q. The chords add up to one affine function of (a, b) that lies above
-the saving in the whole box: a pair that surely saves costs nothing but its remainder, slopes of opposite sign cancel,
-and what the chords cost is of second order, for pairs near the edge of the noise bound only. A pair may also be bounded
-alone, by what is left of ξ when each coordinate of the residual is as small as it can be, or by |r| ≥ ||y − t| − |x||, which no
-rotation changes; the smallest is taken.
+A convex loss lies above its tangents: ‖r‖₁ ≥ σ·r for any signs σ, |r|² ≥ 2 r₀·r − |r₀|² for any r₀. So a pair saves
+at most max(0, m + q) with q = −v·e, v = σ and m = ξ − σ·z (TEAR) or v = 2r₀ and m = ξ² + |r₀|² − v·z (TLS), |q| ≤ Q,
+and a convex function of q lies below its chord from −Q to Q. The chords add up to one affine function of (a, b) that
+lies above the saving in the whole box: a pair that surely saves costs nothing but its remainder, slopes of opposite
+sign cancel, and what the chords cost is of second order, for pairs near the edge of the noise bound only. A pair may
+also be bounded alone, by what is left of ξ when each coordinate of the residual is as small as it can be, or by |r| ≥
+||y − t| − |x||, which no rotation changes; the smallest is taken.
 
 σ and r₀ are those of the residuals at a pose of the box to which the affine function should be tight: the best known
 pose, moved into the box. At an optimum in the box the bound is then sharp whatever the position of the optimum in it.
@@ -22,7 +22,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.losses import CM, TEAR
@@ -34,8 +33,8 @@ ROUNDING = 2.0**-51
 SMALL = 1e-300
 """Keeps a quotient finite."""
 MORE = 16
-"""Rounding of the sums: at most ROUNDING·(points + MORE)·Σ w (cap + Q), that is 4 units of 2⁻⁵³ a point and 64 more where
-1 and 32 occur (section 8.5)."""
+"""Rounding of the sums: at most ROUNDING·(points + MORE)·Σ w (cap + Q), that is 4 units of 2⁻⁵³ a point and 64 more
+where 1 and 32 occur (section 8.5)."""
 
 
 ANY_ORDER = {"reassoc", "nsz", "contract"}
@@ -175,11 +174,11 @@ def slope_bound(points, span, frame, shifts, toward, rule, matters):
         slope = 0.5 * (upper - lower) / (reach + SMALL)
         slope = slope if slope < 1.0 else 1.0
         chord = 0.5 * (upper + lower) + slope * curl
-        active = (alone >= 0.0 if counts else alone > 0.0) and upper > 0.0
+        active = alone >= 0.0 if counts else alone > 0.0 and upper > 0.0
         if counts:
             alone = 1.0 if active else 0.0
             here = 1.0 if here >= 0.0 else 0.0
-            chord, upper, cap, reach, slope = 2.0, 1.0, 1.0, 1.0, 0.0
+            cap, chord, upper, reach, slope = 1.0, 2.0, 1.0, 1.0, 0.0
         weight = w if active else 0.0
         flat = alone <= chord
         kinked = slope < 1.0 and not flat

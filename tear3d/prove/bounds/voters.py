@@ -30,7 +30,8 @@ class Voters(NamedTuple):
 
 
 class Block(NamedTuple):
-    """For each pair of a block: the middle of y − R x over a cell, less the corner of a grid, and how far it can be off."""
+    """For each pair of a block: the middle of y − R x over a cell, less the corner of a grid, and how far it can be
+    off."""
 
     middle: NDArray[np.float32]
     reach: NDArray[np.float32]
@@ -47,7 +48,8 @@ def make_block() -> Block:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def places(voters, start, stop, frame, low, margin, block):
-    """Middle and reach of y − R x − low for the rotations of a cell, coordinate by coordinate; ξ is not in the reach."""
+    """Middle and reach of y − R x − low for the rotations of a cell, coordinate by coordinate; ξ is not in the
+    reach."""
     r00, r01, r02 = F(frame.rotation[0]), F(frame.rotation[1]), F(frame.rotation[2])
     r10, r11, r12 = F(frame.rotation[3]), F(frame.rotation[4]), F(frame.rotation[5])
     r20, r21, r22 = F(frame.rotation[6]), F(frame.rotation[7]), F(frame.rotation[8])

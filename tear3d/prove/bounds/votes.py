@@ -1,8 +1,9 @@
 """What a cell of rotations can save at most, by votes on a grid of translations (mathematics.md, section 7).
 
-While R runs through the cell, coordinate k of R x stays in an interval. The pair can save only if t lies in y − R x ± ξ,
-a box, and then at most its cap. The boxes are added up on a grid over the translations. Where rotations move points
-by little more than ξ, graded votes say more: a voxel gets what the pair can save in it.
+While R runs through the cell, coordinate k of R x stays in an interval. The pair can save only if t lies in y − R x ±
+ξ, a box, and then at most its cap; where some coordinate of the residual exceeds ξ/2, at most a half of it (TEAR) or
+three quarters (TLS). So a pair deposits a part of its cap in the box and the rest in the box made smaller by ξ/2 on all
+sides. The boxes are added up on a grid over the translations, in integers.
 """
 
 from __future__ import annotations
@@ -14,12 +15,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tear3d.problem.losses import TEAR, TLS
-from tear3d.prove.bounds.graded import graded_votes
 from tear3d.prove.bounds.voters import BLOCK, ONE, ZERO, Block, F, capped_places, make_block, places
 from tear3d.prove.bounds.voxels import TINY, VOXELS, left_of, make_grid, sum_up, survivors
 from tear3d.prove.domains.rotations import Triple
 
-COARSE = 0.4
+COARSE = 0.3
 """Side of a voxel of the first grid, as a share of half the side of a typical box; halved from grid to grid."""
 TYPICAL = 1.3
 """Half the side of a typical box: ξ and so many times what the longest side of the cell moves a typical point."""
@@ -27,18 +27,13 @@ PER_PAIR = 4
 FEWEST = 16384
 """Voxels of a grid: so many a pair, and at least so many."""
 ROUNDS = 3
-GRADED_ROUNDS = 1
-"""The number of grids, plain and graded, ..."""
+"""The number of grids, ..."""
 SHRUNK = 0.5
 """... and when a finer one is tried: the last one cut the box of t to less than this share, ..."""
-PROMISING = 0.8
+PROMISING = 0.6
 """... or this share of the bound would not beat the threshold."""
-CAPPED = 0.4
-"""Half sides of cells above which the spherical cap is worth its square roots."""
-GRADED = 0.5
-FINE = 0.3
-"""Graded votes are cast where a typical point moves by no more than so many ξ, on voxels of this share. All free choices,
-part of no bound."""
+CAPPED = 0.1
+"""Half sides of cells above which the spherical cap is worth its square roots. All free choices, part of no bound."""
 
 
 class Ballot(NamedTuple):
@@ -112,8 +107,8 @@ def _part(ballots, quarters):
 
 @njit(cache=True, nogil=True)
 def _deposit(ends, chosen, count, ballots, quarters, strides, voxels):
-    """Add the boxes to the grid of differences: so many quarters of the ballots, rounded up, or what is left of them when
-    that is negative."""
+    """Add the boxes to the grid of differences: so many quarters of the ballots, rounded up, or what is left of them
+    when that is negative."""
     a0, a1, a2, b0, b1, b2 = ends[0], ends[1], ends[2], ends[3], ends[4], ends[5]
     s0, s1 = np.int32(strides[0]), np.int32(strides[1])
     found = 0
@@ -126,22 +121,22 @@ def _deposit(ends, chosen, count, ballots, quarters, strides, voxels):
         i = chosen[j]
         if not equal:
             c = _part(ballots[i], quarters)
-        p, q, k, l = a0[i] * s0 + a1[i] * s1, a0[i] * s0 + b1[i] * s1, a2[i], b2[i]
+        p, q, k, n = a0[i] * s0 + a1[i] * s1, a0[i] * s0 + b1[i] * s1, a2[i], b2[i]
         voxels[np.uint32(p + k)] += c
-        voxels[np.uint32(p + l)] -= c
+        voxels[np.uint32(p + n)] -= c
         voxels[np.uint32(q + k)] -= c
-        voxels[np.uint32(q + l)] += c
+        voxels[np.uint32(q + n)] += c
         p, q = b0[i] * s0 + a1[i] * s1, b0[i] * s0 + b1[i] * s1
         voxels[np.uint32(p + k)] -= c
-        voxels[np.uint32(p + l)] += c
+        voxels[np.uint32(p + n)] += c
         voxels[np.uint32(q + k)] += c
-        voxels[np.uint32(q + l)] -= c
+        voxels[np.uint32(q + n)] -= c
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def plain_votes(voters, span, frame, grid, ballot, quarters, booth):
-    """Every voter votes for all voxels that its box meets: with all it has, or with so many quarters of it, and with the
-    rest for those only where no coordinate of the residual need be more than ξ/2."""
+    """Every voter votes for all voxels that its box meets: with all it has, or with so many quarters of it, and with
+    the rest for those only where no coordinate of the residual need be more than ξ/2."""
     block, voxels = booth.block, booth.grid
     n0, n1, n2 = grid.shape
     row = n2 + 1
@@ -191,20 +186,16 @@ def vote(voters, span, frame, low, high, threshold, ballot, booth):
     Tally
     """
     turn = TYPICAL * max(frame.half[0], frame.half[1], frame.half[2]) * frame.axes[0] * ballot.radius
-    graded = turn <= GRADED * ballot.xi
-    side = (FINE if graded else COARSE) * (ballot.xi + turn)
+    side = COARSE * (ballot.xi + turn)
     room = min(VOXELS, max(FEWEST, PER_PAIR * (span[1] - span[0])))
     most_votes = int(np.floor(min(threshold / ballot.unit, 2.0**30)))
     bound, cut = np.inf, 0.0
     outer = 2 if ballot.loss == TEAR else 3 if ballot.loss == TLS else 4
-    for number in range(GRADED_ROUNDS if graded else ROUNDS):
+    for number in range(ROUNDS):
         before = _volume(low, high)
-        if graded:
-            grid, row = graded_votes(voters, span, frame, (low, high), side, ballot, booth)
-        else:
-            grid = make_grid(low, high, side, room)
-            row = grid.shape[2] + 1
-            plain_votes(voters, span, frame, grid, ballot, outer if number else 4, booth)
+        grid = make_grid(low, high, side, room)
+        row = grid.shape[2] + 1
+        plain_votes(voters, span, frame, grid, ballot, outer if number else 4, booth)
         hull = survivors(booth.grid, grid.shape, row, most_votes)
         cut = max(cut, min(bound, hull.below * ballot.unit))
         if hull.most == 0:

@@ -115,7 +115,7 @@ def survivors(voxels, shape, row, threshold):
                     a2, b2 = min(a2, k), max(b2, k)
                 elif line[k] > below:
                     below = line[k]
-    return Hull(most, below, (a0, a1, a2), (b0, b1, b2))
+    return Hull(int(most), int(below), (a0, a1, a2), (b0, b1, b2))
 
 
 @njit(cache=True, nogil=True)

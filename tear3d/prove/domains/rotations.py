@@ -54,7 +54,8 @@ class CellFrame(NamedTuple):
     """1 − μ."""
     stretch: float
     bend: float
-    """R x = p + f·Σ_j d_j u_j×p + ρ' with 0 < f ≤ stretch and |ρ'| ≤ bend·|x|: coordinate by coordinate this is sharper."""
+    """R x = p + f·Σ_j d_j u_j×p + ρ' with 0 < f ≤ stretch and |ρ'| ≤ bend·|x|: coordinate by coordinate this is
+    sharper."""
 
 
 @njit(cache=True, nogil=True)

@@ -9,11 +9,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
-from tear3d.problem.losses import point_saving
 from tear3d.prove.bounds.slopes import Points, Shifts, slope_bound
 from tear3d.prove.domains.rotations import UP, cell_frame
-from tear3d.prove.driver import BOUND, PHASE
-from tear3d.prove.pose.nodes import BOXES, FACE, HIGH, LOW, NEAR, NODE, is_near
+from tear3d.prove.pose.nodes import BOXES, FACE, HIGH, LOW, NEAR, NODE
+from tear3d.prove.pose.zones import is_elsewhere, is_near, saving_at, thresholds
+from tear3d.prove.stage import BOUND, PHASE
 
 STACK = 512
 """Boxes of a stack, two of which are taken at a split: deeper than any search goes (a box is given up as it is
@@ -39,27 +39,6 @@ EDGE = 2.0**-50
 """... its edges, at most 4 units of 2⁻⁵³ of their size; twice that (mathematics.md, section 8.6)."""
 TINY = 1e-300
 """Keeps divisions by the sides of an empty box finite."""
-
-
-class Setting(NamedTuple):
-    """What is the same for all boxes of a search."""
-
-    xi: float
-    radius: float
-    """Typical ξ and |x|: part of no bound."""
-    eps: float
-    slack: float
-    """Boxes near the incumbent are pruned when their bound is at most (1 + slack)·incumbent, ..."""
-    share: float
-    far_slack: float
-    """... those elsewhere at the larger of share·incumbent and (1 + far_slack)·the best known pose elsewhere."""
-    loss: int
-    farthest: float
-    zone: float
-    """No point is farther out; what lies within `zone` of where the incumbent leaves every point is near, ..."""
-    elsewhere: float
-    """... and what moves some point by more than this is elsewhere; in between lies neither."""
-    tips: FloatArray
 
 
 class State(NamedTuple):
@@ -120,48 +99,6 @@ def make_scratch(n: int) -> Scratch:
         np.zeros((SEGMENTS, 2), np.int64),
         _marks(n),
     )
-
-
-@njit(cache=True, nogil=True)
-def saving_at(points, span, loss, face, pose):
-    """What points[span] save at chart point pose[0:3] of a face and t = pose[3:6]."""
-    g = (pose[0], pose[1], pose[2])
-    r00, r01, r02, r10, r11, r12, r20, r21, r22 = cell_frame(face, g, g).rotation
-    total = 0.0
-    for i in range(span[0], span[1]):
-        x0, x1, x2 = points.x[0, i], points.x[1, i], points.x[2, i]
-        e0 = points.y[0, i] - (r00 * x0 + r01 * x1 + r02 * x2) - pose[3]
-        e1 = points.y[1, i] - (r10 * x0 + r11 * x1 + r12 * x2) - pose[4]
-        e2 = points.y[2, i] - (r20 * x0 + r21 * x1 + r22 * x2) - pose[5]
-        square = e0 * e0 + e1 * e1 + e2 * e2
-        if square <= points.xi[i] * points.xi[i]:
-            total += points.w[i] * point_saving(loss, points.xi[i], abs(e0) + abs(e1) + abs(e2), square)
-    return total
-
-
-@njit(cache=True, nogil=True)
-def is_elsewhere(face, pose, tips, distance):
-    """Whether a pose moves a point of the cloud farther than `distance` from where the identity leaves it: the mean,
-    which no cloud moves farther than its points, or one of the tips."""
-    if pose[3] * pose[3] + pose[4] * pose[4] + pose[5] * pose[5] > distance * distance:
-        return True
-    g = (pose[0], pose[1], pose[2])
-    r00, r01, r02, r10, r11, r12, r20, r21, r22 = cell_frame(face, g, g).rotation
-    for i in range(tips.shape[0]):
-        x0, x1, x2 = tips[i]
-        e0 = r00 * x0 + r01 * x1 + r02 * x2 + pose[3] - x0
-        e1 = r10 * x0 + r11 * x1 + r12 * x2 + pose[4] - x1
-        e2 = r20 * x0 + r21 * x1 + r22 * x2 + pose[5] - x2
-        if e0 * e0 + e1 * e1 + e2 * e2 > distance * distance:
-            return True
-    return False
-
-
-@njit(cache=True, nogil=True)
-def thresholds(saving, far, setting):
-    """The bounds up to which boxes near the incumbent and elsewhere are closed."""
-    near = saving * (1.0 + setting.slack)
-    return near, min(near, max(setting.share * saving, far * (1.0 + setting.far_slack)))
 
 
 @njit(cache=True, nogil=True)
@@ -244,7 +181,7 @@ def search_boxes(setting, state, scratch, budget, cells):
             low, high = node[LOW + j], node[HIGH + j]
             middle[j] = 0.5 * (low + high)
             half[j] = 0.5 * (high - low) * UP + TINY
-            toward[j] = min(max(0.0, low), high) - middle[j] if face == 0 else 0.0
+            toward[j] = min(max(0.0, low), high) - middle[j] if near else 0.0
         half[0], half[1], half[2] = frame.half
         shifts = Shifts((middle[3], middle[4], middle[5]), (half[3], half[4], half[5]))
         tight = (toward[0], toward[1], toward[2], toward[3], toward[4], toward[5])

@@ -12,12 +12,12 @@ from tear3d.problem.arrays import FloatArray
 from tear3d.prove.bounds.voters import Voters, copy_voters
 from tear3d.prove.bounds.votes import Booth, make_booth, vote
 from tear3d.prove.domains.rotations import cell_frame
-from tear3d.prove.driver import BOUND
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW, NODE, ready, sides_to_halve
+from tear3d.prove.stage import BOUND
 
 STACK = 512
-"""Cells of a stack, eight of which are taken at a split: deeper than any search goes (a cell is given back as it is when
-the stack is full)."""
+"""Cells of a stack, eight of which are taken at a split: deeper than any search goes (a cell is given back as it is
+when the stack is full)."""
 SEGMENTS = 32
 KEEP_ALL = 0.85
 """The voters that still matter are copied out when they are fewer than this share of those looked at (free choice)."""

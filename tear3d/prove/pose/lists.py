@@ -12,7 +12,8 @@ ROOM = 64 << 20
 
 
 class Lists:
-    """Row numbers, kept as long as a node refers to them. Numbers are handed out in any order: no result depends on them."""
+    """Row numbers, kept as long as a node refers to them. Numbers are handed out in any order: no result depends on
+    them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -9,7 +9,7 @@ from numba import njit
 
 from tear3d.problem.arrays import FloatArray
 from tear3d.prove.domains.rotations import FACES
-from tear3d.prove.driver import BOUND, CELL, OPEN
+from tear3d.prove.stage import BOUND, CELL, OPEN
 
 FACE = CELL
 LOW = CELL + 1
@@ -24,14 +24,14 @@ incumbent."""
 
 SMALL_TURN = 0.35
 """Votes say little more when the rotations of a node move a typical point by less than this many noise bounds, ..."""
+LARGEST_TURN = 1.0
 SMALL_BOX = 2.0
-"""... or when its box of t is no wider than this many times what a point can move (free choices, part of no bound)."""
+"""... or by less than so many while its box of t is no wider than this many times what a point can move (free
+choices, part of no bound)."""
 REACH = 0.45
 """What a side of a cell moves a coordinate of a typical point by, as a share of what it moves the point by, ..."""
 ENOUGH = 0.9
 """... and the share of the threshold to which the next split should bring the bound (free choices)."""
-STRAIGHT = 1.0 + 1e-9
-"""Covers the rounding of what a box moves points by."""
 
 
 def roots(low: FloatArray, high: FloatArray, bound: float) -> FloatArray:
@@ -67,15 +67,14 @@ def ready(node, xi, radius):
     """Whether a node is to be searched on by slopes."""
     t0, t1, t2 = turns(node, radius)
     turn = max(t0, t1, t2)
-    width = 0.5 * max(
-        node[HIGH + 3] - node[LOW + 3], node[HIGH + 4] - node[LOW + 4], node[HIGH + 5] - node[LOW + 5]
-    )
-    return turn <= SMALL_TURN * xi or width <= SMALL_BOX * (xi + turn)
+    width = 0.5 * max(node[HIGH + 3] - node[LOW + 3], node[HIGH + 4] - node[LOW + 4], node[HIGH + 5] - node[LOW + 5])
+    return turn <= SMALL_TURN * xi or (turn <= LARGEST_TURN * xi and width <= SMALL_BOX * (xi + turn))
 
 
 @njit(cache=True, nogil=True)
 def sides_to_halve(node, xi, radius, threshold):
-    """Which sides of g to halve: the fewest that should bring the bound below the threshold, those that matter first."""
+    """Which sides of g to halve: the fewest that should bring the bound below the threshold, those that matter
+    first."""
     t0, t1, t2 = turns(node, radius)
     halve0, halve1, halve2 = False, False, False
     before = xi + REACH * (t0 + t1 + t2)
@@ -93,20 +92,6 @@ def sides_to_halve(node, xi, radius, threshold):
         if node[BOUND] * (after / before) ** 3 <= ENOUGH * threshold:
             break
     return halve0, halve1, halve2
-
-
-@njit(cache=True, nogil=True)
-def is_near(node, farthest, zone):
-    """Whether every pose of a box moves every point by at most `zone` from where the identity leaves it."""
-    if node[FACE] != 0.0:
-        return False
-    turn, shift = 0.0, 0.0
-    for j in range(3):
-        g = max(abs(node[LOW + j]), abs(node[HIGH + j]))
-        t = max(abs(node[LOW + 3 + j]), abs(node[HIGH + 3 + j]))
-        turn += g * g
-        shift += t * t
-    return (2.0 * np.sqrt(turn) * farthest + np.sqrt(shift)) * STRAIGHT <= zone
 
 
 def describe(nodes: FloatArray, fate: FloatArray | float = OPEN) -> FloatArray:
@@ -133,5 +118,3 @@ def _rotation_vectors(face: FloatArray, c: FloatArray) -> FloatArray:
     size = np.linalg.norm(q[:, 1:], axis=1, keepdims=True)
     angle = 2.0 * np.arctan2(size, q[:, :1])
     return np.asarray(q[:, 1:] / np.maximum(size, 1e-300) * angle)
-
-

@@ -146,5 +146,3 @@ def _ballots(most: FloatArray, n: int) -> tuple[NDArray[np.int32], float]:
     if ballots.min() == ballots.max():
         ballots = ballots[:1]
     return ballots, largest / levels * UNIT_UP
-
-

@@ -15,13 +15,14 @@ from tear3d.problem.losses import Loss
 from tear3d.problem.objective import full_saving
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
-from tear3d.prove.driver import BOUND, PHASE, Batch, Outcome, Stage, Task
-from tear3d.prove.pose.boxes import Setting, State, search_boxes, thresholds
+from tear3d.prove.pose.boxes import State, search_boxes
 from tear3d.prove.pose.cells import CellState, search_cells
 from tear3d.prove.pose.lists import Lists
 from tear3d.prove.pose.nodes import BOXES, LIST, NEAR, VOTES, describe, no_nodes, roots
 from tear3d.prove.pose.points import Packed, pack
 from tear3d.prove.pose.workspace import Workspace
+from tear3d.prove.pose.zones import Setting, thresholds
+from tear3d.prove.stage import BOUND, NOTHING, PHASE, Batch, Outcome, Stage, Task
 
 CELLS_TOGETHER, BOXES_TOGETHER = 16, 64
 """Nodes searched together, each in a piece of its own."""
@@ -39,12 +40,15 @@ PRUNE = 0.999
 """Share of the allowed gap used for pruning; the rest covers the rounding of comparisons and of savings, which is below
 10⁻³ of the gap for gaps above N·10⁻¹²."""
 ELSEWHERE = 3.0
-"""A pose is elsewhere when it moves some point by more than this many noise bounds from where the pose found puts it, ..."""
+"""A pose is elsewhere when it moves some point by more than this many noise bounds from where the pose found puts it,
+..."""
 NEAR_ZONE = 2.9
-"""... and surely not while it moves none by this many from the start of the search (which may be improved by the rest)."""
-SHARES = (0.5, 500, 15_000_000), (0.8, 4_000, 100_000_000)
-"""Elsewhere, nodes are closed when their bound is at most this share of the saving, as long as so many visits of each pair
-and so many in all were not spent (later, when it is no more than near the incumbent), ..."""
+"""... and surely not while it moves none by this many from the start of the search (which may be improved by the
+rest)."""
+SHARE = 0.8
+SURE = 20_000_000
+"""Elsewhere, nodes are closed when their bound is at most this share of the saving, as long as no more than so many
+visits of pairs were spent (later, when it is no more than near the incumbent: the proof first), ..."""
 FAR_SLACK = 0.02
 """... or when it is within so much of the best rival known."""
 
@@ -120,10 +124,8 @@ class WholePose(Stage):
         assert p is not None  # there are nodes
         b = p.ballot
         near, far = NEAR_ZONE * b.xi, ELSEWHERE * b.xi
-        share = next((share for share, each, most in SHARES if task.work < min(each * p.size, most)), 1.0 + task.slack)
-        return Setting(
-            b.xi, b.radius, p.eps, task.slack, share, FAR_SLACK, b.loss, p.farthest, near, far, p.tips
-        )
+        share = SHARE if task.work < SURE else 1.0 + task.slack
+        return Setting(b.xi, b.radius, p.eps, task.slack, share, FAR_SLACK, b.loss, p.farthest, near, far, p.tips)
 
 
 class _Run:
@@ -149,6 +151,7 @@ class _Run:
                 number = int(node[LIST])
                 self._descend(node, self.stage.lists.take(number, self.packed.size))
                 self.stage.lists.done(number)
+        self.trace.append(describe(nodes, 0.0))
         stage = self.stage
         best = None if self.found is None else full_saving(stage.pairs, self.found, stage.loss)
         far = None if self.far_found is None else full_saving(stage.pairs, self.far_found, stage.loss)
@@ -158,11 +161,11 @@ class _Run:
             self.cells,
             -np.inf if best is None else best,
             self.found,
+            np.concatenate(self.trace) if self.trace else NOTHING,
             self.far_closed,
             -np.inf if far is None else far,
             self.far_found,
             self.work_done,
-            np.concatenate(self.trace) if self.trace else np.empty((0, 6)),
         )
 
     def _vote(self, node: FloatArray) -> None:
@@ -171,18 +174,16 @@ class _Run:
         scratch = work.cells
         scratch.nodes[0], scratch.segment[0] = node, 0
         state = CellState(1, 0, 0, 0.0, 0, 0)
-        limit = thresholds(self.saving, self.far, self.setting)[1]
-        most = max(FEWEST, RUN // p.size) if node[BOUND] <= CLOSE * limit else 1
+        most = max(FEWEST, RUN // p.size) if node[BOUND] <= CLOSE * self._limit() else 1
         ended = False
         while state.top > 0 and not ended:
             most = min(most, state.cells + self.task.cells - self.cells)  # boxes count, too
             if state.cells >= most or self.task.stop():
                 break
-            before = state.cells
-            threshold = thresholds(self.saving, self.far, self.setting)[1]
-            state = search_cells(p.voters, p.ballot, threshold, state, scratch, CELL_SLICE, most)
-            self.cells += state.cells - before
-            ended = state.stop == 0 and state.cells < most and state.top > 0 and scratch.nodes.shape[0] < state.top + 8
+            before = state
+            state = search_cells(p.voters, p.ballot, self._limit(), state, scratch, CELL_SLICE, most)
+            self.cells += state.cells - before.cells
+            ended = state[:3] == before[:3]  # no room left
             if state.stop != 0:
                 index = None if state.stop < 0 else scratch.arena.index[state.start : state.stop].copy()
                 ready = scratch.nodes[state.top - 1].copy()
@@ -194,6 +195,10 @@ class _Run:
         if state.top:
             self.open.append(scratch.nodes[: state.top].copy())
 
+    def _limit(self) -> float:
+        """The bound up to which cells are closed."""
+        return float(thresholds(self.saving, self.far, self.setting)[1])
+
     def _descend(self, node: FloatArray, index: np.ndarray | None) -> None:
         """Search a box by slopes, depth first, for one turn; `index` are the pairs that matter in it."""
         p = self.packed
@@ -203,14 +208,14 @@ class _Run:
         p.gather(index, scratch.points)
         scratch.nodes[0], scratch.segment[0] = node, 0
         scratch.segments[0] = 0, len(index)
-        state = State(1, 0, self.saving, self.far, self.closed, self.far_closed, False, False)
+        state = State(1, 0, self.saving, self.far, self.closed, 0.0, False, False)
         most = min(TURN, self.task.cells - self.cells)
         while state.top > 0 and state.cells < most and not self.task.stop():
             state = search_boxes(self.setting, state, scratch, BOX_SLICE, most)
         self.saving, self.far = state.saving, state.far
-        self.closed, self.far_closed = state.closed, state.far_closed
+        self.closed = state.closed
         self.cells += state.cells
-        self.work_done += len(index)
+        self.work_done += len(index) * (1 + state.cells // 4)  # most boxes have few of them
         if state.found:
             self.found = p.pose(int(scratch.best[0, 0]), scratch.best[0, 1:4], scratch.best[0, 4:7])
         if state.far_found:
@@ -219,3 +224,4 @@ class _Run:
             left = scratch.nodes[: state.top].copy()
             left[:, LIST] = self.stage.lists.keep(index, len(left))
             self.open.append(left)
+        self.far_closed = max(self.far_closed, state.far_closed)

@@ -15,7 +15,6 @@ from tear3d.problem.limits import Limits
 from tear3d.prove.bounds.data import X1, X2, X3, XI, W, Y
 from tear3d.prove.domains.circle import orthogonal_basis
 from tear3d.prove.domains.sphere import Cell, top_cells
-from tear3d.prove.driver import OPEN, Batch, Outcome, Stage, Task
 from tear3d.prove.row.points import RowPoints, pack_points
 from tear3d.prove.row.problem import RowProblem
 from tear3d.prove.row.state import (
@@ -55,6 +54,7 @@ from tear3d.prove.row.subtree import (
     search_subtree,
     segment_points,
 )
+from tear3d.prove.stage import OPEN, Batch, Outcome, Stage, Task
 
 TOP_LEVEL, TOP_ARCS = 2, 5
 """6·4² cells of the sphere, or 2⁵ arcs of the circle, to start with. Free choices, part of no bound."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.prove.bounds.data import BLOCK, MAX_NODES, Points, Work, make_work
-from tear3d.prove.driver import BOUND, CELL, PHASE
+from tear3d.prove.stage import BOUND, CELL, PHASE
 
 FACE, LEVEL, CELL_I, CELL_J, LOW, HIGH, ABOVE = range(CELL, CELL + 7)
 """Columns of a node after BOUND and PHASE: the cell (for arcs, LEVEL and CELL_I), the range of t, and the bound that an

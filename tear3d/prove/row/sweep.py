@@ -10,9 +10,9 @@ from tear3d.problem.arrays import FloatArray
 from tear3d.problem.limits import Limits
 from tear3d.problem.losses import TEAR, Loss, row_saving
 from tear3d.prove.bounds.sweep import best_shift, max_saving
-from tear3d.prove.driver import BOUND, CELL, NOTHING, OPEN, Batch, Outcome, Stage, Task
 from tear3d.prove.row.cells import Domain
 from tear3d.prove.row.problem import RowProblem
+from tear3d.prove.stage import BOUND, CELL, NOTHING, OPEN, Batch, Outcome, Stage, Task
 
 UNBOUNDED, SPLIT = 0, 1
 """Phases of a node: its own bound is not known yet; it is to be split and its parts bounded."""
@@ -78,7 +78,7 @@ class SweepRow(Stage):
             if value > best:
                 best, solution = value, there
         open_nodes = np.array(left, np.float64).reshape(-1, len(node))
-        return Outcome(open_nodes, closed, cells, best, solution, np.array(trace) if trace else NOTHING)
+        return Outcome(open_nodes, closed, cells, best, solution, trace=np.array(trace) if trace else NOTHING)
 
     def improve(self, saving: float, solution: FloatArray, limits: Limits) -> tuple[float, FloatArray]:
         """Reweighted least squares on the pairs in the band; keeps the best row met on the way."""

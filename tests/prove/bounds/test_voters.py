@@ -116,8 +116,6 @@ def test_more_pairs_than_a_block_holds():
     many = p.voters._replace(rows=np.tile(p.voters.rows, times))
     arena = arena_of(p, times * p.size)
     room = 0, times * p.size
-    end = copy_voters(
-        many, 0, times * p.size, frame_of(node), box_of(node), p.ballot.margin, arena, room, make_block()
-    )
+    end = copy_voters(many, 0, times * p.size, frame_of(node), box_of(node), p.ballot.margin, arena, room, make_block())
     one = copied(p, node)
     assert arena.index[:end].tolist() == [k * p.size + i for k in range(times) for i in one.tolist()]

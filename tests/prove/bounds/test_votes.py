@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 from tear3d.problem.losses import LOSSES
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
-from tear3d.prove.bounds.graded import graded_votes
 from tear3d.prove.bounds.votes import make_booth
 from tear3d.prove.bounds.votes import plain_votes as fast_votes
 from tear3d.prove.bounds.voxels import make_grid
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW, VOTES
 from tear3d.prove.pose.points import LEVELS, MOST_VOTES, pack
 from tests import naive
-from tests.naive_pose import cell_of, graded_savings, plain_votes, pose_saving
+from tests.naive_pose import cell_of, plain_votes, pose_saving
 from tests.prove.pose.cases import (
     KINDS,
     ballots_of,
@@ -60,28 +59,6 @@ def test_votes_are_counted_as_by_hand(seed, kind, quarters):
     rule = points_of(p), ballots_of(p), cell_of_node(node), grid, quarters
     assert np.all(votes >= plain_votes(*rule, capped=True, grow=0.0))
     assert np.all(votes <= plain_votes(*rule, capped=False, grow=2.0 * p.ballot.margin))
-
-
-@given(seeds, st.sampled_from(KINDS), losses)
-@settings(max_examples=100, deadline=None)
-def test_graded_votes_are_counted_as_by_hand(seed, kind, loss):
-    rng = np.random.default_rng(seed)
-    exact = exact_problem(rng, kind, loss)
-    p, (node, _) = exact.packed, node_around(rng, exact)
-    booth = make_booth()
-    grid, row = graded_votes(
-        p.voters, (0, p.size), frame_of(node), box_of(node), side_of(rng, node), p.ballot, booth
-    )
-    n0, n1, n2 = grid.shape
-    votes = booth.grid[: n0 * (n1 + 1) * row].reshape(n0, n1 + 1, row)[:, :n1, :n2]
-    points, ballots, cell = points_of(p), ballots_of(p), cell_of_node(node)
-    least, most = np.zeros(grid.shape), np.zeros(grid.shape)
-    for i, saving in enumerate(graded_savings(points, cell, grid, loss, grow=0.0)):
-        least += ballots[i] * saving
-    for i, saving in enumerate(graded_savings(points, cell, grid, loss, grow=2.0 * p.ballot.margin)):
-        most += np.where(saving > 0.0, np.floor(ballots[i] * saving * (1.0 + 2.0**-18)) + 1.0, 0.0)
-    assert np.all(votes >= least * (1.0 - 1e-12))
-    assert np.all(votes <= most)
 
 
 @given(seeds, st.booleans(), st.floats(0.0, 20.0), losses)

@@ -10,8 +10,9 @@ from tear3d.lab.synthetic import random_rotation
 from tear3d.prove.bounds.slopes import Shifts, slope_bound
 from tear3d.prove.bounds.votes import make_booth, vote
 from tear3d.prove.domains.rotations import cell_frame
-from tear3d.prove.pose.boxes import Setting, make_scratch
+from tear3d.prove.pose.boxes import make_scratch
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW, VOTES
+from tear3d.prove.pose.zones import Setting
 from tests import naive
 from tests.naive_pose import Exact
 

@@ -102,7 +102,9 @@ def make_case(seed: int) -> Case:
     known = [pairs.frame.inside(Pose(t.rotation, s)) for t, s in zip(truths, shifts, strict=True)]
     start, name = _start(rng, pairs, LOSSES[loss], known)
     told = f"{kind} n={n} {loss} rival={rival} noise={noise} scale={scale:.1e} xi={xi.min():.1e}..{xi.max():.1e} {name}"
-    return Case(seed, pairs, LOSSES[loss], start, known, float(rng.choice([0.01, 0.05, 0.2])), int(rng.choice(LIMITS)), told)
+    return Case(
+        seed, pairs, LOSSES[loss], start, known, float(rng.choice([0.01, 0.05, 0.2])), int(rng.choice(LIMITS)), told
+    )
 
 
 def _checked(x, y, xi, w):

@@ -11,9 +11,10 @@ from tear3d.problem.losses import LOSSES
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 from tear3d.prove.bounds.slopes import Shifts, slope_bound
-from tear3d.prove.pose.boxes import BOX_COST, State, make_scratch, saving_at, search_boxes
+from tear3d.prove.pose.boxes import BOX_COST, State, make_scratch, search_boxes
 from tear3d.prove.pose.nodes import BOXES, HIGH, LOW
 from tear3d.prove.pose.points import pack
+from tear3d.prove.pose.zones import saving_at
 from tests import naive
 from tests.naive_pose import pose_saving
 from tests.prove.pose.cases import frame_of, mixed_pairs, node_of, points_of, poses_in, random_box, setting_of

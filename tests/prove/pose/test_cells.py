@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tear3d.problem.losses import LOSSES
-from tear3d.prove.driver import BOUND
 from tear3d.prove.pose.cells import STACK, CellState, make_cell_scratch, search_cells
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW
+from tear3d.prove.stage import BOUND
 from tests.prove.pose.cases import KINDS, exact_problem, node_around, poses_in
 
 seeds = st.integers(0, 2**32 - 1)

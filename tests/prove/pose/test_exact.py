@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tear3d.problem.limits import Limits
 from tear3d.problem.losses import LOSSES
 from tear3d.problem.pose import Pose
-from tear3d.prove.driver import BOUND, Task
 from tear3d.prove.pose.boxes import search_boxes, shrink
 from tear3d.prove.pose.nodes import BOXES, FACE, HIGH, LOW
 from tear3d.prove.pose.stage import WholePose
+from tear3d.prove.stage import BOUND, Task
 from tests.naive_pose import fractions
 from tests.prove.pose.cases import KINDS, affine_of, exact_problem, node_around, poses_in, setting_of, tally_of
 from tests.prove.pose.test_boxes import beginning, scratch_of

@@ -11,9 +11,9 @@ import pytest
 from tear3d.lab.synthetic import random_rotation
 from tear3d.problem.limits import Limits
 from tear3d.problem.pose import Pose
-from tear3d.prove.driver import Task
 from tear3d.prove.pose.nodes import BOXES, LIST, VOTES, roots
 from tear3d.prove.pose.stage import CELL_SLICE, TURN, WholePose
+from tear3d.prove.stage import Task
 from tests.prove.pose.cases import node_of
 from tests.prove.pose.problems import bare
 from tests.prove.pose.test_stage import TEAR, solve, synthetic

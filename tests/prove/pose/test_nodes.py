@@ -8,8 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from tear3d.prove.driver import BOUND, OPEN, PHASE
-from tear3d.prove.pose.boxes import is_elsewhere, thresholds
 from tear3d.prove.pose.cells import _split
 from tear3d.prove.pose.nodes import (
     FACE,
@@ -19,13 +17,14 @@ from tear3d.prove.pose.nodes import (
     NODE,
     VOTES,
     describe,
-    is_near,
     no_nodes,
     ready,
     roots,
     sides_to_halve,
     turns,
 )
+from tear3d.prove.pose.zones import is_elsewhere, is_near, thresholds
+from tear3d.prove.stage import BOUND, OPEN, PHASE
 from tests import naive
 from tests.prove.pose.cases import exact_problem, frame_of, node_of, poses_in, random_box, setting_of
 
@@ -118,8 +117,10 @@ def test_no_pose_of_a_near_box_moves_a_point_far(seed):
         some = max(moved[:16].max(), np.linalg.norm(pose[3:]))
         assert is_elsewhere(int(node[FACE]), pose, tips, zone) == (some > zone)
     if not near and node[FACE] == 0:  # not for nothing: a point across the farthest turn, and the farthest shift
-        reach = [np.linalg.norm(np.maximum(abs(node[LOW + k : LOW + k + 3]), abs(node[HIGH + k : HIGH + k + 3])))
-                 for k in (0, 3)]
+        reach = [
+            np.linalg.norm(np.maximum(abs(node[LOW + k : LOW + k + 3]), abs(node[HIGH + k : HIGH + k + 3])))
+            for k in (0, 3)
+        ]
         assert 2.0 * reach[0] * farthest + reach[1] > zone * (1 - 1e-6)
 
 
@@ -136,7 +137,9 @@ def test_no_nodes_are_described():
 
 
 def test_the_record_says_which_rotation_is_in_the_middle_and_how_large_the_cell_is():
-    nodes = np.concatenate([halves(node, (True, True, False)) for node in roots(np.full(3, -1.0), np.ones(3), 5.0)])[::23]
+    nodes = np.concatenate([halves(node, (True, True, False)) for node in roots(np.full(3, -1.0), np.ones(3), 5.0)])[
+        ::23
+    ]
     for node, row in zip(nodes, describe(nodes), strict=True):
         centre = 0.5 * (node[LOW : LOW + 3] + node[HIGH : HIGH + 3])
         rotation = naive.chart_rotation(int(node[FACE]), centre)

@@ -79,7 +79,11 @@ def test_the_papers_problem_closes(n, outliers, loss):
     assert saving <= certificate.saving + 1e-12 <= certificate.saving_bound + 1e-12
     assert certificate.name == "pose"
     assert certificate.gap <= 0.01
-    assert certificate.lower_bound <= certificate.objective == pytest.approx(pairs.total(LOSSES[loss]) - certificate.saving)
+    assert (
+        certificate.lower_bound
+        <= certificate.objective
+        == pytest.approx(pairs.total(LOSSES[loss]) - certificate.saving)
+    )
     assert len(certificate.history)
     assert certificate.visited.shape[1] == 6
     assert certificate.elsewhere <= certificate.saving_bound

@@ -1,0 +1,93 @@
+"""Near the incumbent and elsewhere: which boxes are which, and up to which bounds each kind is closed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from tear3d.problem.arrays import FloatArray
+from tear3d.problem.losses import point_saving
+from tear3d.prove.domains.rotations import cell_frame
+from tear3d.prove.pose.nodes import FACE, HIGH, LOW
+
+STRAIGHT = 1.0 + 1e-9
+"""Covers the rounding of what a box moves points by."""
+
+
+class Setting(NamedTuple):
+    """What is the same for all boxes of a search."""
+
+    xi: float
+    radius: float
+    """Typical ξ and |x|: part of no bound."""
+    eps: float
+    slack: float
+    """Boxes near the incumbent are pruned when their bound is at most (1 + slack)·incumbent, ..."""
+    share: float
+    far_slack: float
+    """... those elsewhere at the larger of share·incumbent and (1 + far_slack)·the best known pose elsewhere."""
+    loss: int
+    farthest: float
+    zone: float
+    """No point is farther out; what lies within `zone` of where the incumbent leaves every point is near, ..."""
+    elsewhere: float
+    """... and what moves some point by more than this is elsewhere; in between lies neither."""
+    tips: FloatArray
+
+
+@njit(cache=True, nogil=True)
+def is_near(node, farthest, zone):
+    """Whether every pose of a box moves every point by at most `zone` from where the identity leaves it."""
+    if node[FACE] != 0.0:
+        return False
+    turn, shift = 0.0, 0.0
+    for j in range(3):
+        g = max(abs(node[LOW + j]), abs(node[HIGH + j]))
+        t = max(abs(node[LOW + 3 + j]), abs(node[HIGH + 3 + j]))
+        turn += g * g
+        shift += t * t
+    return (2.0 * np.sqrt(turn) * farthest + np.sqrt(shift)) * STRAIGHT <= zone
+
+
+@njit(cache=True, nogil=True)
+def saving_at(points, span, loss, face, pose):
+    """What points[span] save at chart point pose[0:3] of a face and t = pose[3:6]."""
+    g = (pose[0], pose[1], pose[2])
+    r00, r01, r02, r10, r11, r12, r20, r21, r22 = cell_frame(face, g, g).rotation
+    total = 0.0
+    for i in range(span[0], span[1]):
+        x0, x1, x2 = points.x[0, i], points.x[1, i], points.x[2, i]
+        e0 = points.y[0, i] - (r00 * x0 + r01 * x1 + r02 * x2) - pose[3]
+        e1 = points.y[1, i] - (r10 * x0 + r11 * x1 + r12 * x2) - pose[4]
+        e2 = points.y[2, i] - (r20 * x0 + r21 * x1 + r22 * x2) - pose[5]
+        square = e0 * e0 + e1 * e1 + e2 * e2
+        if square <= points.xi[i] * points.xi[i]:
+            total += points.w[i] * point_saving(loss, points.xi[i], abs(e0) + abs(e1) + abs(e2), square)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def is_elsewhere(face, pose, tips, distance):
+    """Whether a pose moves a point of the cloud farther than `distance` from where the identity leaves it: the mean,
+    which no cloud moves farther than its points, or one of the tips."""
+    if pose[3] * pose[3] + pose[4] * pose[4] + pose[5] * pose[5] > distance * distance:
+        return True
+    g = (pose[0], pose[1], pose[2])
+    r00, r01, r02, r10, r11, r12, r20, r21, r22 = cell_frame(face, g, g).rotation
+    for i in range(tips.shape[0]):
+        x0, x1, x2 = tips[i]
+        e0 = r00 * x0 + r01 * x1 + r02 * x2 + pose[3] - x0
+        e1 = r10 * x0 + r11 * x1 + r12 * x2 + pose[4] - x1
+        e2 = r20 * x0 + r21 * x1 + r22 * x2 + pose[5] - x2
+        if e0 * e0 + e1 * e1 + e2 * e2 > distance * distance:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def thresholds(saving, far, setting):
+    """The bounds up to which boxes near the incumbent and elsewhere are closed."""
+    near = saving * (1.0 + setting.slack)
+    return near, min(near, max(setting.share * saving, far * (1.0 + setting.far_slack)))
