@@ -1,6 +1,7 @@
 """Certificates: which attempt counts, what gap it has, and nothing that was tried is lost."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -31,6 +32,8 @@ def test_scaling_multiplies_savings_and_keeps_the_gap(factor):
     np.testing.assert_array_equal(after.history[:, 0], before.history[:, 0])
     np.testing.assert_array_equal(after.history[:, 1:], factor * before.history[:, 1:])
     assert (after.cells, after.closed, after.ended_by) == (before.cells, before.closed, before.ended_by)
+    assert after.elsewhere is None
+    assert replace(before, elsewhere=7.0).scaled(factor).elsewhere == factor * 7.0
     whole = Attempt((before, before), True, (1.0, 0.0, 0.0), True).scaled(factor)
     assert [part.saving for part in whole.stages] == [factor * 10.0] * 2
     assert (whole.agrees, whole.axis, whole.swapped) == (True, (1.0, 0.0, 0.0), True)
