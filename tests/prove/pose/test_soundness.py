@@ -47,7 +47,7 @@ def test_elsewhere_is_elsewhere_from_the_pose_returned(start):
     bounds = []
     for stayed in (stage.stayed, lambda _: True):
         with (
-            mock.patch.object(module, "SHARES", ((0.65, 10**9, 10**15),)),
+            mock.patch.multiple(module, SHARE=0.65, SURE=10**15),
             mock.patch.object(stage, "stayed", stayed),
         ):
             known = full_saving(stage.pairs, best, stage.loss), best
