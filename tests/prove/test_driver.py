@@ -9,6 +9,7 @@ import pytest
 
 from tear3d.problem.limits import Limits
 from tear3d.prove import driver
+from tear3d.prove import stage as stages
 from tear3d.prove.driver import maximise
 from tear3d.prove.stage import Outcome
 from tests.prove.mock import BEST, BEST_X, START, Landscape, bumps
@@ -59,7 +60,7 @@ def test_the_history_tells_the_search():
 def test_pruned_and_open_cells_tile_the_domain():
     found = maximise(Landscape(), (BEST, BEST_X), rel_gap=1e-9, limits=Limits(node_limit=60))
     visited = found.certificate.visited
-    assert set(visited[:, 5]) == {0.0, 1.0, driver.OPEN}
+    assert set(visited[:, 5]) == {0.0, 1.0, stages.OPEN}
     leaves = visited[visited[:, 5] > 0]
     ends = leaves[np.argsort(leaves[:, 0]), :2]
     assert (ends[0, 0], ends[-1, 1]) == (0.0, 1.0)
@@ -171,7 +172,7 @@ def test_what_the_callback_raises_arrives_promptly_and_leaves_no_thread_running(
 def test_what_a_stage_raises_arrives():
     class Broken(Landscape):
         def search(self, nodes, task, work):
-            if nodes[:, stage.CELL].min() < 0.25:
+            if nodes[:, stages.CELL].min() < 0.25:
                 raise ZeroDivisionError
             return super().search(nodes, task, work)
 
@@ -229,8 +230,8 @@ def test_a_node_of_a_lower_phase_that_turns_up_late_comes_first():
     class Late(Landscape):
         def search(self, nodes, task, work):
             outcome = super().search(nodes, task, work)
-            if nodes[0, driver.PHASE] == 1 and len(self.order) == 12:  # falls back to phase 0
-                outcome.open[:, driver.PHASE] = 0
+            if nodes[0, stages.PHASE] == 1 and len(self.order) == 12:  # falls back to phase 0
+                outcome.open[:, stages.PHASE] = 0
             return outcome
 
     stage = Late(phases=2, nodes=1, pieces=1)

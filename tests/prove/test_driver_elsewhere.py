@@ -28,9 +28,8 @@ class Twofold(Landscape):
     moved: bool = False
 
     def of_interest(self, phase, task):
-        return (
-            task.threshold if phase == NEAR else min(task.threshold, max(self.share * task.saving, 1.0005 * task.far))
-        )
+        far = max(self.share * task.saving, 1.0005 * task.far)
+        return task.threshold if phase == NEAR else min(task.threshold, far)
 
     def stayed(self, solution):
         return not self.moved
