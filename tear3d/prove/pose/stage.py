@@ -24,13 +24,15 @@ from tear3d.prove.pose.workspace import Workspace
 from tear3d.prove.pose.zones import Setting, thresholds
 from tear3d.prove.stage import BOUND, NOTHING, PHASE, Batch, Outcome, Stage, Task
 
-CELLS_TOGETHER, BOXES_TOGETHER = 16, 64
-"""Nodes searched together, each in a piece of its own."""
+CELLS_TOGETHER, BOXES_TOGETHER, PIECES = 64, 64, 16
+"""Nodes searched together, cells in so many pieces, boxes each in a piece of its own."""
 RUN = 400_000
 FEWEST = 24
 """A search below a cell ends after so many visits of voters, but not before so many cells, ..."""
-CLOSE = 2.0
-"""... and at once when the bound is more than so many times what is of interest: largest bounds first, ..."""
+CLOSE = 4.0
+FIRST = 50_000
+"""... and sooner, after so many visits, when the bound is more than so many times what is of interest: largest bounds
+first, ..."""
 TURN = 4_000
 """... one below a box after so many boxes, so that no thread is left alone with a large one. All free choices, part of
 no bound, as are ..."""
@@ -89,8 +91,7 @@ class WholePose(Stage):
         return no_nodes() if p is None else roots(p.low, p.high, p.ceiling)
 
     def batch(self, phase: int, waiting: int, turn: int) -> Batch:
-        count = CELLS_TOGETHER if phase == VOTES else BOXES_TOGETHER
-        return Batch(count, count)
+        return Batch(CELLS_TOGETHER, PIECES) if phase == VOTES else Batch(BOXES_TOGETHER, BOXES_TOGETHER)
 
     def of_interest(self, phase: int, task: Task) -> float:
         near, far = thresholds(task.saving, task.far, self._setting(task))
@@ -174,7 +175,7 @@ class _Run:
         scratch = work.cells
         scratch.nodes[0], scratch.segment[0] = node, 0
         state = CellState(1, 0, 0, 0.0, 0, 0)
-        most = max(FEWEST, RUN // p.size) if node[BOUND] <= CLOSE * self._limit() else 1
+        most = max(FEWEST, RUN // p.size) if node[BOUND] <= CLOSE * self._limit() else max(1, FIRST // p.size)
         ended = False
         while state.top > 0 and not ended:
             most = min(most, state.cells + self.task.cells - self.cells)  # boxes count, too
