@@ -88,8 +88,8 @@ def test_the_clock_is_looked_at_often_enough(n, phase):
         outcome = stage.search(nodes, task, work)
         assert outcome.cells <= 64
         assert len(limits.looks) >= (len(nodes) if n == 300_000 else 1)  # few pairs: the cells are soon used up
-        if patience == 1:  # one slice of work, and a last look for each node
-            assert len(limits.looks) <= 1 + len(nodes)
+        if patience == 1:  # one slice of work, and a last look or two for each node
+            assert len(limits.looks) <= 1 + 2 * len(nodes)
             if n == 300_000 and phase == VOTES:
                 assert outcome.cells <= 1 + CELL_SLICE // n
         assert np.diff(limits.looks, append=time.perf_counter()).max() < 0.5  # 0.1 on a machine that does nothing else
