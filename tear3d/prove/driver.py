@@ -67,13 +67,13 @@ class _Search:
         self.stage, self.rel_gap, self.limits = stage, rel_gap, limits
         self.slack = stage.prune * rel_gap
         self.saving, self.solution = start
-        self.closed = 0.0
+        self.closed = stage.floor
         self.cells = self.work = 0
         self.turns: dict[int, int] = {}
         self.open: dict[int, list[tuple[float, int, FloatArray]]] = {}
         self.age = 0
         self.running: list[float] = []
-        self.far, self.far_solution, self.far_closed = 0.0, None, 0.0
+        self.far, self.far_solution, self.far_closed = 0.0, None, stage.floor
         self.far_running = 0.0
         self.history: list[tuple[float, float, float]] = []
         self.stride = self.skipped = 1
@@ -224,8 +224,8 @@ class _Search:
         self.report(last=True)
         room = 0 if closed else MAX_VISITED - self.noted
         left = [node for heap in self.open.values() for _, _, node in heap[:room]][:room]  # there may be millions
-        if left:
-            self.note(self.stage.describe(np.array(left)))
+        visited = [self.stage.record(np.concatenate(self.visited))] if self.visited else []
+        visited += [self.stage.describe(np.array(left))] if left else []
         return Found(
             self.solution,
             StageCertificate(
@@ -238,7 +238,7 @@ class _Search:
                 closed=closed,
                 ended_by="gap" if closed else ended_by,
                 history=np.array(self.history).reshape(-1, 3),
-                visited=np.concatenate(self.visited) if self.visited else NOTHING,
+                visited=np.concatenate(visited) if visited else NOTHING,
                 elsewhere=self.far_bound_of_solution(bound) if self.stage.elsewhere else None,
             ),
             self.far_solution,

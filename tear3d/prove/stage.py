@@ -29,7 +29,7 @@ class Outcome(NamedTuple):
     solution: Any = None
     """The best solution met, and what it saves."""
     trace: FloatArray = NOTHING
-    """Some of the cells visited: where (3), angular radius, depth, fate."""
+    """Some of the cells visited, in whatever form the stage likes (`Stage.record`)."""
     far_closed: float = 0.0
     far_saving: float = -math.inf
     far_solution: Any = None
@@ -53,6 +53,8 @@ class Stage(Protocol):
     """Σ w·cap, the objective when every pair is an outlier."""
     prune: float
     """Nodes are closed when their bound is at most (1 + prune·rel_gap)·incumbent; at most 1."""
+    floor: float = 0.0
+    """The bound of what is closed from the beginning, elsewhere too."""
     best_first: bool = False
     """Whether phases take turns by their bounds."""
     elsewhere: frozenset[int] = frozenset()
@@ -83,7 +85,11 @@ class Stage(Protocol):
         """A new incumbent made better, wherever in the domain that leads; or as it is, when the limits are over."""
 
     def describe(self, nodes: FloatArray) -> FloatArray:
-        """Trace rows of nodes that stayed open."""
+        """Rows of the record for nodes that stayed open: where (3), angular radius, depth, fate."""
+
+    def record(self, trace: FloatArray) -> FloatArray:
+        """Rows of the record for what `Outcome.trace` held."""
+        return trace
 
 
 class Task(NamedTuple):

@@ -15,10 +15,16 @@ from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 from tear3d.prove.certificate import POSE, Attempt, Proof, StageCertificate
 from tear3d.prove.driver import Found, maximise
-from tear3d.prove.pose.stage import ELSEWHERE, WholePose
+from tear3d.prove.pose.rim import saving_at_rim
+from tear3d.prove.pose.sift import MOST_PAIRS, sift
+from tear3d.prove.pose.stage import ELSEWHERE, SHARE, WholePose, usable
 
 log = logging.getLogger("tear3d")
 
+LOW_SHARE, FEW = 0.45, 40
+"""What is elsewhere is bounded by this share of the saving when that is no more than so many pairs can save, ..."""
+ABOVE_RIM = 1.3
+"""... but not below so many times what is saved where elsewhere begins (free choices)."""
 MOST_SEARCHES = 3
 """A search that finds a better pose is done again from there, so many in all (free choice)."""
 MANY = 1_000_000
@@ -35,19 +41,40 @@ def prove_pose(pairs: Pairs, start: Scored, options: Options, limits: Limits) ->
     options, limits
     """
     with limits.timed(POSE):
-        first = stage = WholePose(pairs, options.the_loss, start.pose)
+        sifter = _Sifter(pairs, start, options, limits)
+        first = stage = sifter.stage(start.pose)
         found, covered = _searched(stage, options, limits)
         for _ in range(MOST_SEARCHES - 1):
             if covered or limits.exceeded() is not None:
                 break
             log.info("a better pose was found: searching again from there")
-            stage = WholePose(pairs, options.the_loss, found.solution)
+            stage = sifter.stage(found.solution)
             again, covered = _searched(stage, options, limits)
             found = again._replace(certificate=_joined(found.certificate, again.certificate, options.rel_gap))
         certificate = _with_aside(found.certificate, pairs.aside_total(options.the_loss), options.rel_gap)
         other = _elsewhere(stage, found, limits)
     pose = start.pose if found.solution is first.pose else found.solution
     return Proof(Scored(pose, certificate.saving), (Attempt((certificate,), agrees=True),), other)
+
+
+class _Sifter:
+    """Stages for the same pairs, without those that cannot matter."""
+
+    def __init__(self, pairs: Pairs, start: Scored, options: Options, limits: Limits) -> None:
+        self.pairs, self.loss = pairs, options.the_loss
+        some, proof = usable(pairs), 1.0 + WholePose.prune * options.rel_gap
+        self.share, self.sifted = SHARE, None
+        if len(some) <= MOST_PAIRS:
+            rim = saving_at_rim(some, self.loss, start.pose, ELSEWHERE * some.typical_bound)
+            low = LOW_SHARE if start.saving <= FEW * float(self.loss.caps(some.xi).max()) else SHARE
+            shares = [share for share in sorted({low, SHARE}) if share * start.saving >= ABOVE_RIM * rim] + [proof]
+            self.share = shares[0]
+            self.sifted = sift(some, self.loss, start, shares, limits, options.threads)
+        if self.sifted is not None:
+            log.info("%d of %d pairs left by their lengths", len(self.sifted.index), len(some))
+
+    def stage(self, pose: Pose) -> WholePose:
+        return WholePose(self.pairs, self.loss, pose, self.sifted, self.share)
 
 
 def _searched(stage: WholePose, options: Options, limits: Limits) -> tuple[Found, bool]:

@@ -80,9 +80,10 @@ MARGIN = 64
 def _ends(middle, reach, xi, count, axis, first, behind):
     """The voxels that the boxes middle ± (reach + part·ξ) meet along one axis: none when first = behind.
 
-    `axis` is (voxels a unit of length, number of voxels, part).
+    `axis` is (voxels a unit of length, number of voxels, part, stride); numbers of voxels are times the stride.
     """
-    inverse, n, part = axis
+    inverse, n, part, stride = axis
+    stride = np.int32(stride)
     shared = xi.size == 1
     common = xi[0]
     most = F(n)
@@ -94,23 +95,21 @@ def _ends(middle, reach, xi, count, axis, first, behind):
         a = a if a < most else most
         b = b if b > ZERO else ZERO
         b = b if b < most else most
-        first[i] = np.int32(a)
-        behind[i] = np.int32(b)
+        first[i] = np.int32(a) * stride
+        behind[i] = np.int32(b) * stride
 
 
 @njit(cache=True, nogil=True)
 def _part(ballots, quarters):
-    if quarters < 0:
-        return ballots - _part(ballots, -quarters)
-    return np.int32((ballots * quarters + 3) // 4)
+    part = (ballots * abs(quarters) + 3) // 4
+    return np.int32(part if quarters > 0 else ballots - part)
 
 
 @njit(cache=True, nogil=True)
-def _deposit(ends, chosen, count, ballots, quarters, strides, voxels):
+def _deposit(ends, chosen, count, ballots, quarters, voxels):
     """Add the boxes to the grid of differences: so many quarters of the ballots, rounded up, or what is left of them
     when that is negative."""
     a0, a1, a2, b0, b1, b2 = ends[0], ends[1], ends[2], ends[3], ends[4], ends[5]
-    s0, s1 = np.int32(strides[0]), np.int32(strides[1])
     found = 0
     for i in range(count):
         chosen[found] = i
@@ -118,15 +117,15 @@ def _deposit(ends, chosen, count, ballots, quarters, strides, voxels):
     equal = ballots.size == 1
     c = _part(ballots[0], quarters)
     for j in range(found):
-        i = chosen[j]
+        i = np.uint32(chosen[j])
         if not equal:
             c = _part(ballots[i], quarters)
-        p, q, k, n = a0[i] * s0 + a1[i] * s1, a0[i] * s0 + b1[i] * s1, a2[i], b2[i]
+        p, q, k, n = a0[i] + a1[i], a0[i] + b1[i], a2[i], b2[i]
         voxels[np.uint32(p + k)] += c
         voxels[np.uint32(p + n)] -= c
         voxels[np.uint32(q + k)] -= c
         voxels[np.uint32(q + n)] += c
-        p, q = b0[i] * s0 + a1[i] * s1, b0[i] * s0 + b1[i] * s1
+        p, q = b0[i] + a1[i], b0[i] + b1[i]
         voxels[np.uint32(p + k)] -= c
         voxels[np.uint32(p + n)] += c
         voxels[np.uint32(q + k)] += c
@@ -140,7 +139,8 @@ def plain_votes(voters, span, frame, grid, ballot, quarters, booth):
     block, voxels = booth.block, booth.grid
     n0, n1, n2 = grid.shape
     row = n2 + 1
-    voxels[: (n0 + 1) * (n1 + 1) * row] = 0
+    strides = ((n1 + 1) * row, row, 1)
+    voxels[: (n0 + 1) * strides[0]] = 0
     wide = max(frame.half[0], frame.half[1], frame.half[2]) * frame.axes[0] > CAPPED
     shared, equal = voters.xi.size == 1, voters.ballots.size == 1
     for begin in range(span[0], span[1], BLOCK):
@@ -153,10 +153,10 @@ def plain_votes(voters, span, frame, grid, ballot, quarters, booth):
         ballots = voters.ballots if equal else voters.ballots[begin:end]
         for inner in range(1 if quarters == 4 else 2):
             for c in range(3):
-                axis = (1.0 / grid.size[c], grid.shape[c], 0.5 if inner else 1.0)
+                axis = (1.0 / grid.size[c], grid.shape[c], 0.5 if inner else 1.0, strides[c])
                 _ends(block.middle[c], block.reach[c], xi, end - begin, axis, block.ends[c], block.ends[3 + c])
             part = -quarters if inner else quarters
-            _deposit(block.ends, block.chosen, end - begin, ballots, part, ((n1 + 1) * row, row), voxels)
+            _deposit(block.ends, block.chosen, end - begin, ballots, part, voxels)
     sum_up(voxels, grid.shape, row)
 
 

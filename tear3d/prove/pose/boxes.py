@@ -166,7 +166,7 @@ def search_boxes(setting, state, scratch, budget, cells):
         node = nodes[top - 1]
         near = is_near(node, setting.farthest, setting.zone)
         node[PHASE] = NEAR if near else BOXES
-        limits = thresholds(best, far, setting)
+        limits = thresholds(best, far, setting.slacks)
         threshold = limits[0] if near else limits[1]
         if node[BOUND] <= threshold:
             closed = max(closed, node[BOUND])
@@ -201,7 +201,7 @@ def search_boxes(setting, state, scratch, budget, cells):
                 far, far_better = value, True
                 scratch.best[1, 0] = face
                 scratch.best[1, 1:] = middle
-            limits = thresholds(best, far, setting)
+            limits = thresholds(best, far, setting.slacks)
             threshold = limits[0] if near else limits[1]
         bound = affine.value
         for j in range(6):

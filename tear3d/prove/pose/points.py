@@ -88,8 +88,11 @@ def _gather(x, y, xi, w, index, rotation, mean, shift, points):
         points.w[k] = w[0] if equal else w[i]
 
 
-def pack(pairs: Pairs, loss: Loss, pose: Pose) -> Packed:
-    """Pack pairs around a pose with a nearly orthonormal rotation: at least one pair, all with w ξ > 0."""
+def pack(pairs: Pairs, loss: Loss, pose: Pose, cloud: Pairs | None = None) -> Packed:
+    """Pack pairs around a pose with a nearly orthonormal rotation: at least one pair, all with w ξ > 0.
+
+    They may be a part of a cloud, whose size tells what is elsewhere.
+    """
     n = len(pairs)
     mean = pairs.x.mean(axis=0)
     shift = pose.translation + pose.rotation @ mean
@@ -124,12 +127,18 @@ def pack(pairs: Pairs, loss: Loss, pose: Pose) -> Packed:
         low=low - 2.0 * margin,
         high=high + 2.0 * margin,
         ceiling=float(np.sum(most)) * (n if most.size == 1 else 1) * (1.0 + 2.0 * UNIT * (n + 2)),
-        farthest=largest_x + eps,
+        farthest=(largest_x if cloud is None else _farthest(cloud, mean, pose)) + eps,
         tips=_ends(np.concatenate(tips).T),
         rotation=pose.rotation,
         shift=shift,
         mean=mean,
     )
+
+
+def _farthest(cloud: Pairs, mean: FloatArray, pose: Pose) -> float:
+    """At least the largest |x − m|, turned by a nearly orthonormal rotation."""
+    largest = max(float(np.max(np.sum((block.x - mean) ** 2, axis=1))) for block in cloud.blocks(1 << 17))
+    return float(np.sqrt(largest) * np.linalg.norm(pose.rotation, 2)) * (1.0 + 1e-12)
 
 
 def _ends(turned: FloatArray) -> FloatArray:

@@ -20,9 +20,10 @@ from tear3d.prove.pose.cells import CellState, search_cells
 from tear3d.prove.pose.lists import Lists
 from tear3d.prove.pose.nodes import BOXES, LIST, NEAR, VOTES, describe, no_nodes, roots
 from tear3d.prove.pose.points import Packed, pack
+from tear3d.prove.pose.sift import Sifted
 from tear3d.prove.pose.workspace import Workspace
-from tear3d.prove.pose.zones import Setting, thresholds
-from tear3d.prove.stage import BOUND, NOTHING, PHASE, Batch, Outcome, Stage, Task
+from tear3d.prove.pose.zones import Setting, Slacks, thresholds
+from tear3d.prove.stage import BOUND, PHASE, Batch, Outcome, Stage, Task
 
 CELLS_TOGETHER, BOXES_TOGETHER, PIECES = 64, 64, 16
 """Nodes searched together, cells in so many pieces, boxes each in a piece of its own."""
@@ -33,7 +34,7 @@ CLOSE = 4.0
 FIRST = 50_000
 """... and sooner, after so many visits, when the bound is more than so many times what is of interest: largest bounds
 first, ..."""
-TURN = 4_000
+TURN = 1_000
 """... one below a box after so many boxes, so that no thread is left alone with a large one. All free choices, part of
 no bound, as are ..."""
 CELL_SLICE, BOX_SLICE = 2_000_000, 2_000_000
@@ -55,6 +56,12 @@ FAR_SLACK = 0.02
 """... or when it is within so much of the best rival known."""
 
 
+def usable(pairs: Pairs) -> Pairs:
+    """Those that can save anything."""
+    good = np.broadcast_to((pairs.xi > 0.0) & (pairs.w > 0.0), len(pairs))
+    return pairs if good.all() else pairs.take(np.flatnonzero(good))
+
+
 class WholePose(Stage):
     """Σ w·max(0, cap − loss) over all rotations and translations: a stage of the driver.
 
@@ -65,6 +72,10 @@ class WholePose(Stage):
     pose : Pose
         A very good one, for `pairs`. A poor one costs no correctness but all speed: cells are pruned against it, and it
         is improved only where the search gets down to single boxes.
+    sifted : Sifted, optional
+        The pairs (those with w ξ > 0) that matter for larger savings.
+    share : float
+        Elsewhere, nodes are closed when their bound is at most this share of the saving.
     """
 
     name = "pose"
@@ -72,14 +83,17 @@ class WholePose(Stage):
     best_first = True
     elsewhere = frozenset({VOTES, BOXES})
 
-    def __init__(self, pairs: Pairs, loss: Loss, pose: Pose) -> None:
+    def __init__(
+        self, pairs: Pairs, loss: Loss, pose: Pose, sifted: Sifted | None = None, share: float = SHARE
+    ) -> None:
+        self.share = share
         self.total = pairs.total(loss)
-        usable = np.broadcast_to((pairs.xi > 0.0) & (pairs.w > 0.0), len(pairs))
-        self.pairs = pairs if usable.all() else pairs.take(np.flatnonzero(usable))
-        """Those that can save anything."""
+        self.pairs = usable(pairs)
         self.loss = loss
         self.pose = pose.orthonormal()
-        self.packed: Packed | None = pack(self.pairs, loss, self.pose) if len(self.pairs) else None
+        core = self.pairs if sifted is None else self.pairs.take(sifted.index)
+        self.floor = 0.0 if sifted is None else sifted.limit
+        self.packed: Packed | None = pack(core, loss, self.pose, self.pairs) if len(core) else None
         self.lists = Lists()
 
     def start(self) -> tuple[float, Pose]:
@@ -94,8 +108,8 @@ class WholePose(Stage):
         return Batch(CELLS_TOGETHER, PIECES) if phase == VOTES else Batch(BOXES_TOGETHER, BOXES_TOGETHER)
 
     def of_interest(self, phase: int, task: Task) -> float:
-        near, far = thresholds(task.saving, task.far, self._setting(task))
-        return float(near if phase == NEAR else far)
+        near, far = thresholds(task.saving, task.far, self._slacks(task))
+        return near if phase == NEAR else far
 
     def stayed(self, solution: Pose) -> bool:
         p = self.packed
@@ -120,13 +134,19 @@ class WholePose(Stage):
     def describe(self, nodes: FloatArray) -> FloatArray:
         return describe(nodes)
 
+    def record(self, trace: FloatArray) -> FloatArray:
+        return describe(trace, 0.0)
+
     def _setting(self, task: Task) -> Setting:
         p = self.packed
         assert p is not None  # there are nodes
         b = p.ballot
         near, far = NEAR_ZONE * b.xi, ELSEWHERE * b.xi
-        share = SHARE if task.work < SURE else 1.0 + task.slack
-        return Setting(b.xi, b.radius, p.eps, task.slack, share, FAR_SLACK, b.loss, p.farthest, near, far, p.tips)
+        return Setting(b.xi, b.radius, p.eps, self._slacks(task), b.loss, p.farthest, near, far, p.tips)
+
+    def _slacks(self, task: Task) -> Slacks:
+        share = max(self.share, self.floor / task.saving) if self.floor > 0.0 else self.share
+        return Slacks(task.slack, share if task.work < SURE else 1.0 + task.slack, FAR_SLACK)
 
 
 class _Run:
@@ -142,7 +162,6 @@ class _Run:
         self.found: Pose | None = None
         self.far_found: Pose | None = None
         self.open: list[FloatArray] = []
-        self.trace: list[FloatArray] = []
 
     def below(self, nodes: FloatArray) -> Outcome:
         for node in nodes:
@@ -152,7 +171,6 @@ class _Run:
                 number = int(node[LIST])
                 self._descend(node, self.stage.lists.take(number, self.packed.size))
                 self.stage.lists.done(number)
-        self.trace.append(describe(nodes, 0.0))
         stage = self.stage
         best = None if self.found is None else full_saving(stage.pairs, self.found, stage.loss)
         far = None if self.far_found is None else full_saving(stage.pairs, self.far_found, stage.loss)
@@ -162,7 +180,7 @@ class _Run:
             self.cells,
             -np.inf if best is None else best,
             self.found,
-            np.concatenate(self.trace) if self.trace else NOTHING,
+            nodes,
             self.far_closed,
             -np.inf if far is None else far,
             self.far_found,
@@ -198,7 +216,7 @@ class _Run:
 
     def _limit(self) -> float:
         """The bound up to which cells are closed."""
-        return float(thresholds(self.saving, self.far, self.setting)[1])
+        return thresholds(self.saving, self.far, self.setting.slacks)[1]
 
     def _descend(self, node: FloatArray, index: np.ndarray | None) -> None:
         """Search a box by slopes, depth first, for one turn; `index` are the pairs that matter in it."""

@@ -16,6 +16,16 @@ STRAIGHT = 1.0 + 1e-9
 """Covers the rounding of what a box moves points by."""
 
 
+class Slacks(NamedTuple):
+    """How far above the incumbent nodes are closed."""
+
+    near: float
+    """Near it, when their bound is at most (1 + near)·incumbent, ..."""
+    share: float
+    far: float
+    """... elsewhere at the larger of share·incumbent and (1 + far)·the best known pose elsewhere."""
+
+
 class Setting(NamedTuple):
     """What is the same for all boxes of a search."""
 
@@ -23,11 +33,7 @@ class Setting(NamedTuple):
     radius: float
     """Typical ξ and |x|: part of no bound."""
     eps: float
-    slack: float
-    """Boxes near the incumbent are pruned when their bound is at most (1 + slack)·incumbent, ..."""
-    share: float
-    far_slack: float
-    """... those elsewhere at the larger of share·incumbent and (1 + far_slack)·the best known pose elsewhere."""
+    slacks: Slacks
     loss: int
     farthest: float
     zone: float
@@ -87,7 +93,7 @@ def is_elsewhere(face, pose, tips, distance):
 
 
 @njit(cache=True, nogil=True)
-def thresholds(saving, far, setting):
-    """The bounds up to which boxes near the incumbent and elsewhere are closed."""
-    near = saving * (1.0 + setting.slack)
-    return near, min(near, max(setting.share * saving, far * (1.0 + setting.far_slack)))
+def thresholds(saving, far, slacks):
+    """The bounds up to which nodes near the incumbent and elsewhere are closed."""
+    near = saving * (1.0 + slacks.near)
+    return near, min(near, max(slacks.share * saving, far * (1.0 + slacks.far)))

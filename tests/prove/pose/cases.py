@@ -12,7 +12,7 @@ from tear3d.prove.bounds.votes import make_booth, vote
 from tear3d.prove.domains.rotations import cell_frame
 from tear3d.prove.pose.boxes import make_scratch
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW, VOTES
-from tear3d.prove.pose.zones import Setting
+from tear3d.prove.pose.zones import Setting, Slacks
 from tests import naive
 from tests.naive_pose import Exact
 
@@ -146,4 +146,4 @@ def setting_of(packed, slack, share=1.0, far_slack=0.02, zone=0.0):
     """What a search of boxes has to know; nothing is near when the zone is 0."""
     b = packed.ballot
     sizes = packed.farthest, zone, 1.1 * zone, packed.tips
-    return Setting(b.xi, b.radius, packed.eps, slack, share, far_slack, b.loss, *sizes)
+    return Setting(b.xi, b.radius, packed.eps, Slacks(slack, share, far_slack), b.loss, *sizes)

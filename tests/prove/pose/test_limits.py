@@ -112,7 +112,7 @@ def test_a_stopped_piece_leaves_its_nodes_as_they_were():
 def test_a_turn_ends_and_its_stack_comes_back():
     stage = many(60, 0.5)
     node = node_of(
-        stage.packed.ceiling, BOXES, 0, (np.full(3, -0.3), np.full(3, 0.3)), (np.full(3, -2.0), np.full(3, 2.0))
+        stage.packed.ceiling, BOXES, 0, (np.full(3, -0.1), np.full(3, 0.1)), (np.full(3, -0.5), np.full(3, 0.5))
     )
     outcome = stage.search(node[None], Task(0.0, 0.0, 2**40, Limits()), stage.workspace())
     assert outcome.cells == TURN

@@ -127,7 +127,7 @@ def test_no_pose_of_a_near_box_moves_a_point_far(seed):
 @pytest.mark.parametrize(("far", "near_limit", "far_limit"), [(0.0, 11.0, 5.0), (6.0, 11.0, 7.5), (9.9, 11.0, 11.0)])
 def test_thresholds(far, near_limit, far_limit):
     packed = exact_problem(np.random.default_rng(0), "plain").packed
-    found = thresholds(10.0, far, setting_of(packed, 0.1, share=0.5, far_slack=0.25))
+    found = thresholds(10.0, far, setting_of(packed, 0.1, share=0.5, far_slack=0.25).slacks)
     assert found == pytest.approx((near_limit, far_limit))
 
 
