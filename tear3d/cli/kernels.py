@@ -122,7 +122,7 @@ def _votes() -> None:
     assert packed is not None
     scratch = stage.workspace().cells
     scratch.nodes[0], scratch.segment[0] = stage.roots()[0], 0
-    search_cells(packed.voters, packed.ballot, 1.0, CellState(1, 0, 0, 0.0, 0, 0), scratch, 1, 1)
+    search_cells(packed.voters, packed.groups, packed.ballot, 1.0, CellState(1, 0, 0, 0.0, 0, 0), scratch, 1, 1)
 
 
 def _slopes() -> None:

@@ -67,6 +67,7 @@ class _Search:
         self.stage, self.rel_gap, self.limits = stage, rel_gap, limits
         self.slack = stage.prune * rel_gap
         self.saving, self.solution = start
+        roots = stage.roots()
         self.closed = stage.floor
         self.cells = self.work = 0
         self.turns: dict[int, int] = {}
@@ -79,7 +80,7 @@ class _Search:
         self.stride = self.skipped = 1
         self.visited: list[FloatArray] = []
         self.noted = 0
-        self.push(stage.roots())
+        self.push(roots)
 
     @property
     def task(self) -> Task:

@@ -63,7 +63,7 @@ class _Sifter:
     def __init__(self, pairs: Pairs, start: Scored, options: Options, limits: Limits) -> None:
         self.pairs, self.loss = pairs, options.the_loss
         some, proof = usable(pairs), 1.0 + WholePose.prune * options.rel_gap
-        self.share, self.sifted = SHARE, None
+        self.share, self.sifted = proof, None
         if len(some) <= MOST_PAIRS:
             rim = saving_at_rim(some, self.loss, start.pose, ELSEWHERE * some.typical_bound)
             low = LOW_SHARE if start.saving <= FEW * float(self.loss.caps(some.xi).max()) else SHARE

@@ -14,6 +14,7 @@ BLOCK = 512
 """Pairs whose places are computed together; free choice."""
 F = np.float32
 ZERO, ONE = F(0.0), F(1.0)
+ORIGIN = (0.0, 0.0, 0.0)
 
 
 class Voters(NamedTuple):
@@ -47,9 +48,9 @@ def make_block() -> Block:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def places(voters, start, stop, frame, low, margin, block):
-    """Middle and reach of y − R x − low for the rotations of a cell, coordinate by coordinate; ξ is not in the
-    reach."""
+def places(voters, start, stop, frame, centre, low, margin, block):
+    """Middle and reach of y − R x + (R − R_c) c − low for the rotations of a cell, coordinate by coordinate, where c is
+    a centre made of float32 numbers; ξ is not in the reach."""
     r00, r01, r02 = F(frame.rotation[0]), F(frame.rotation[1]), F(frame.rotation[2])
     r10, r11, r12 = F(frame.rotation[3]), F(frame.rotation[4]), F(frame.rotation[5])
     r20, r21, r22 = F(frame.rotation[6]), F(frame.rotation[7]), F(frame.rotation[8])
@@ -59,13 +60,16 @@ def places(voters, start, stop, frame, low, margin, block):
     a10, a11, a12 = F(h1 * frame.axes[3]), F(h1 * frame.axes[4]), F(h1 * frame.axes[5])
     a20, a21, a22 = F(h2 * frame.axes[6]), F(h2 * frame.axes[7]), F(h2 * frame.axes[8])
     bend, pad = F(frame.bend), F(margin)
-    l0, l1, l2 = F(low[0]), F(low[1]), F(low[2])
+    o0, o1, o2 = F(centre[0]), F(centre[1]), F(centre[2])
+    l0 = F(low[0] + frame.rotation[0] * centre[0] + frame.rotation[1] * centre[1] + frame.rotation[2] * centre[2])
+    l1 = F(low[1] + frame.rotation[3] * centre[0] + frame.rotation[4] * centre[1] + frame.rotation[5] * centre[2])
+    l2 = F(low[2] + frame.rotation[6] * centre[0] + frame.rotation[7] * centre[1] + frame.rotation[8] * centre[2])
     x0, x1, x2 = voters.rows[0, start:stop], voters.rows[1, start:stop], voters.rows[2, start:stop]
     y0, y1, y2 = voters.rows[3, start:stop], voters.rows[4, start:stop], voters.rows[5, start:stop]
     c0, c1, c2 = block.middle[0], block.middle[1], block.middle[2]
     e0, e1, e2 = block.reach[0], block.reach[1], block.reach[2]
     for i in range(stop - start):
-        u, v, w = x0[i], x1[i], x2[i]
+        u, v, w = x0[i] - o0, x1[i] - o1, x2[i] - o2
         p = r00 * u + r01 * v + r02 * w
         q = r10 * u + r11 * v + r12 * w
         s = r20 * u + r21 * v + r22 * w
@@ -80,14 +84,15 @@ def places(voters, start, stop, frame, low, margin, block):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _cap(rows, start, stop, frame, pad, middle, reach, c):
-    """Intersect what coordinate c can be with that of the spherical cap around R_c x (section 6.3)."""
+def _cap(rows, start, stop, frame, centre, pad, middle, reach, c):
+    """Intersect what coordinate c can be with that of the spherical cap around R_c (x − centre) (section 6.3)."""
     r0, r1, r2 = F(frame.rotation[3 * c]), F(frame.rotation[3 * c + 1]), F(frame.rotation[3 * c + 2])
     cosine, sine, inverse, pad = F(frame.cosine), F(frame.sine), F(1.0 / frame.inward), F(pad)
     half = F(0.5)
+    o0, o1, o2 = F(centre[0]), F(centre[1]), F(centre[2])
     x0, x1, x2 = rows[0, start:stop], rows[1, start:stop], rows[2, start:stop]
     for i in range(stop - start):
-        u, v, w = x0[i], x1[i], x2[i]
+        u, v, w = x0[i] - o0, x1[i] - o1, x2[i] - o2
         square = u * u + v * v + w * w
         length = np.sqrt(square)
         p = r0 * u + r1 * v + r2 * w
@@ -107,11 +112,11 @@ def _cap(rows, start, stop, frame, pad, middle, reach, c):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def capped_places(voters, start, stop, frame, low, margin, block):
+def capped_places(voters, start, stop, frame, centre, low, margin, block):
     """`places`, sharper for wide cells."""
-    places(voters, start, stop, frame, low, margin, block)
+    places(voters, start, stop, frame, centre, low, margin, block)
     for c in range(3):
-        _cap(voters.rows, start, stop, frame, margin, block.middle[c], block.reach[c], c)
+        _cap(voters.rows, start, stop, frame, centre, margin, block.middle[c], block.reach[c], c)
 
 
 @njit(cache=True, nogil=True)
@@ -125,7 +130,7 @@ def copy_voters(voters, start, stop, frame, box, margin, arena, room, block):
     free = room[0]
     for begin in range(start, stop, BLOCK):
         end = min(stop, begin + BLOCK)
-        places(voters, begin, end, frame, low, margin, block)
+        places(voters, begin, end, frame, ORIGIN, low, margin, block)
         found = 0
         c0, c1, c2 = block.middle[0], block.middle[1], block.middle[2]
         e0, e1, e2 = block.reach[0], block.reach[1], block.reach[2]

@@ -15,8 +15,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tear3d.problem.losses import TEAR, TLS
-from tear3d.prove.bounds.voters import BLOCK, ONE, ZERO, Block, F, capped_places, make_block, places
-from tear3d.prove.bounds.voxels import TINY, VOXELS, left_of, make_grid, sum_up, survivors
+from tear3d.prove.bounds.groups import add_to, largest_around, margins, moves
+from tear3d.prove.bounds.voters import BLOCK, ONE, ORIGIN, ZERO, Block, F, capped_places, make_block, places
+from tear3d.prove.bounds.voxels import TINY, VOXELS, Grid, left_of, make_grid, sum_up, survivors
 from tear3d.prove.domains.rotations import Triple
 
 COARSE = 0.3
@@ -33,7 +34,10 @@ SHRUNK = 0.5
 PROMISING = 0.6
 """... or this share of the bound would not beat the threshold."""
 CAPPED = 0.1
-"""Half sides of cells above which the spherical cap is worth its square roots. All free choices, part of no bound."""
+"""Half sides of cells above which the spherical cap is worth its square roots."""
+FINE = 1.0
+"""Groups vote apart on grids whose voxels are at most so large, in halves of the side of a typical box. All free
+choices, part of no bound."""
 
 
 class Ballot(NamedTuple):
@@ -53,6 +57,9 @@ class Booth(NamedTuple):
     """Work space of a thread."""
 
     grid: NDArray[np.int32]
+    part: NDArray[np.int32]
+    spare: NDArray[np.int32]
+    """A grid of all voters, and wider ones of a group."""
     block: Block
 
 
@@ -68,12 +75,15 @@ class Tally(NamedTuple):
     """What is left of the box."""
 
 
-def make_booth() -> Booth:
-    return Booth(np.zeros(VOXELS + MARGIN, np.int32), make_block())
+def make_booth(*, groups: bool = False) -> Booth:
+    wide = WIDER * VOXELS if groups else 1
+    return Booth(np.zeros(VOXELS + MARGIN, np.int32), np.zeros(wide, np.int32), np.zeros(wide, np.int32), make_block())
 
 
 MARGIN = 64
 """Room behind the last row of a grid."""
+WIDER = 3
+"""How much larger grids of a group may be."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -133,22 +143,21 @@ def _deposit(ends, chosen, count, ballots, quarters, voxels):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def plain_votes(voters, span, frame, grid, ballot, quarters, booth):
+def _cast(voters, span, frame, centre, grid, ballot, quarters, block, voxels):
     """Every voter votes for all voxels that its box meets: with all it has, or with so many quarters of it, and with
     the rest for those only where no coordinate of the residual need be more than ξ/2."""
-    block, voxels = booth.block, booth.grid
     n0, n1, n2 = grid.shape
     row = n2 + 1
     strides = ((n1 + 1) * row, row, 1)
     voxels[: (n0 + 1) * strides[0]] = 0
-    wide = max(frame.half[0], frame.half[1], frame.half[2]) * frame.axes[0] > CAPPED
+    wide = max(frame.half[0], frame.half[1], frame.half[2]) * frame.axes[0] > CAPPED and centre == ORIGIN
     shared, equal = voters.xi.size == 1, voters.ballots.size == 1
     for begin in range(span[0], span[1], BLOCK):
         end = min(span[1], begin + BLOCK)
         if wide:
-            capped_places(voters, begin, end, frame, grid.low, ballot.margin, block)
+            capped_places(voters, begin, end, frame, centre, grid.low, ballot.margin, block)
         else:
-            places(voters, begin, end, frame, grid.low, ballot.margin, block)
+            places(voters, begin, end, frame, centre, grid.low, ballot.margin, block)
         xi = voters.xi if shared else voters.xi[begin:end]
         ballots = voters.ballots if equal else voters.ballots[begin:end]
         for inner in range(1 if quarters == 4 else 2):
@@ -161,21 +170,60 @@ def plain_votes(voters, span, frame, grid, ballot, quarters, booth):
 
 
 @njit(cache=True, nogil=True)
+def plain_votes(voters, span, frame, grid, ballot, quarters, booth):
+    """The votes of all voters together."""
+    _cast(voters, span, frame, ORIGIN, grid, ballot, quarters, booth.block, booth.grid)
+
+
+@njit(cache=True, nogil=True)
+def grouped_votes(voters, groups, frame, grid, ballot, quarters, booth):
+    """The votes of one group of voters after the other, added up; False when some grid would be too large."""
+    n0, n1, n2 = grid.shape
+    row = n2 + 1
+    for group in range(groups.centres.shape[0]):
+        centre = (groups.centres[group, 0], groups.centres[group, 1], groups.centres[group, 2])
+        least, largest = moves(frame, centre)
+        before, behind = margins(least, largest, grid.size)
+        shape = (n0 + before[0] + behind[0], n1 + before[1] + behind[1], n2 + before[2] + behind[2])
+        count = (shape[0] + 1) * (shape[1] + 1) * (shape[2] + 1)
+        if count > booth.part.size:
+            return False
+        low = (
+            grid.low[0] - before[0] * grid.size[0],
+            grid.low[1] - before[1] * grid.size[1],
+            grid.low[2] - before[2] * grid.size[2],
+        )
+        span = (groups.starts[group], groups.starts[group + 1])
+        _cast(voters, span, frame, centre, Grid(low, grid.size, shape), ballot, quarters, booth.block, booth.part)
+        stride = shape[2] + 1
+        values, spare = largest_around(booth.part, booth.spare, count, 1, before[2] + behind[2] + 1)
+        values, spare = largest_around(values, spare, count, stride, before[1] + behind[1] + 1)
+        stride *= shape[1] + 1
+        values, spare = largest_around(values, spare, count, stride, before[0] + behind[0] + 1)
+        if group == 0:
+            booth.grid[: (n0 + 1) * (n1 + 1) * row] = 0
+        add_to(booth.grid, grid.shape, row, values, shape, shape[2] + 1)
+    return True
+
+
+@njit(cache=True, nogil=True)
 def _volume(low, high):
     return (high[0] - low[0] + TINY) * (high[1] - low[1] + TINY) * (high[2] - low[2] + TINY)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def vote(voters, span, frame, low, high, threshold, ballot, booth):
+def vote(voters, groups, span, frame, box, threshold, ballot, booth, rounds):
     """Bound the saving of all poses with rotations of a cell and t from low to high, and shrink that box.
 
     Parameters
     ----------
     voters : Voters
+    groups : Groups
+        Groups of them, of use when all are looked at.
     span : (start, stop)
         Which of them; the others can save nothing here.
     frame : CellFrame
-    low, high : triples
+    box : (low, high)
     threshold : float
         Savings up to this are of no interest: the box is cut to where it can be beaten.
     ballot : Ballot
@@ -185,17 +233,22 @@ def vote(voters, span, frame, low, high, threshold, ballot, booth):
     -------
     Tally
     """
-    turn = TYPICAL * max(frame.half[0], frame.half[1], frame.half[2]) * frame.axes[0] * ballot.radius
-    side = COARSE * (ballot.xi + turn)
+    low, high = box
+    turn = TYPICAL * max(frame.half[0], frame.half[1], frame.half[2]) * frame.axes[0]
+    in_groups = booth.part.size > 1 and span[1] - span[0] == groups.starts[-1]
+    side = COARSE * (ballot.xi + turn * (groups.radius if in_groups else ballot.radius))
+    usual = ballot.xi + turn * ballot.radius
     room = min(VOXELS, max(FEWEST, PER_PAIR * (span[1] - span[0])))
     most_votes = int(np.floor(min(threshold / ballot.unit, 2.0**30)))
     bound, cut = np.inf, 0.0
     outer = 2 if ballot.loss == TEAR else 3 if ballot.loss == TLS else 4
-    for number in range(ROUNDS):
+    for number in range(rounds):
         before = _volume(low, high)
         grid = make_grid(low, high, side, room)
         row = grid.shape[2] + 1
-        plain_votes(voters, span, frame, grid, ballot, outer if number else 4, booth)
+        fine = in_groups and max(grid.size[0], grid.size[1], grid.size[2]) < FINE * usual
+        if not (fine and grouped_votes(voters, groups, frame, grid, ballot, outer if number else 4, booth)):
+            plain_votes(voters, span, frame, grid, ballot, outer if number else 4, booth)
         hull = survivors(booth.grid, grid.shape, row, most_votes)
         cut = max(cut, min(bound, hull.below * ballot.unit))
         if hull.most == 0:

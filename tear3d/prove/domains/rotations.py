@@ -103,6 +103,10 @@ def cell_frame(face, low, high):
     return CellFrame(rotation, axes, (h0, h1, h2), remainder, np.cos(angle), sine, inward, stretch, bend)
 
 
+ALL_ROTATIONS = CellFrame((0.0,) * 9, (0.0,) * 9, (0.0,) * 3, 1.0, -1.0, 1.0, 0.0, 1.0, 1.0)  # type: ignore[arg-type]
+"""That of no cell but of all: R x is the origin, up to |x|."""
+
+
 def rotation_at(face: int, g: FloatArray) -> FloatArray:
     """The rotation at chart point g of a face."""
     point = (float(g[0]), float(g[1]), float(g[2]))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
 from tear3d.prove.bounds.voters import Voters, copy_voters
-from tear3d.prove.bounds.votes import Booth, make_booth, vote
+from tear3d.prove.bounds.votes import ROUNDS, Booth, make_booth, vote
 from tear3d.prove.domains.rotations import cell_frame
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW, NODE, ready, sides_to_halve
 from tear3d.prove.stage import BOUND
@@ -21,6 +21,10 @@ when the stack is full)."""
 SEGMENTS = 32
 KEEP_ALL = 0.85
 """The voters that still matter are copied out when they are fewer than this share of those looked at (free choice)."""
+MANY = 100_000
+AGAIN = 0.5
+"""A cell with so many voters is looked at on one grid at a time, and again when less than this share of them, or of its
+box of t, is left (free choices)."""
 CELL_COST = 6_000
 """What the grid of a cell costs, in visits of voters (free choice, part of no bound)."""
 
@@ -55,7 +59,7 @@ class CellScratch(NamedTuple):
     booth: Booth
 
 
-def make_cell_scratch(voters: Voters, room: int) -> CellScratch:
+def make_cell_scratch(voters: Voters, room: int, *, groups: bool = False) -> CellScratch:
     """Work space with room for so many copies."""
     segments = np.zeros((SEGMENTS, 2), np.int64)
     segments[0, 1] = voters.rows.shape[1]
@@ -65,7 +69,7 @@ def make_cell_scratch(voters: Voters, room: int) -> CellScratch:
         voters.ballots if voters.ballots.size == 1 else np.empty(room, np.int32),
         np.empty(room, np.int32),
     )
-    return CellScratch(np.empty((STACK, NODE)), np.zeros(STACK, np.int64), arena, segments, make_booth())
+    return CellScratch(np.empty((STACK, NODE)), np.zeros(STACK, np.int64), arena, segments, make_booth(groups=groups))
 
 
 @njit(cache=True, nogil=True)
@@ -87,8 +91,17 @@ def _split(nodes, segment, top, halve, own):
     return top
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def _shrunk(low, high, tally):
+    """The share of a box of t that is left."""
+    left = 1.0
+    for j in range(3):
+        left *= (tally.high[j] - tally.low[j]) / (high[j] - low[j])
+    return left
+
+
 @njit(cache=True, nogil=True)
-def search_cells(voters, ballot, threshold, state, scratch, budget, cells):
+def search_cells(voters, groups, ballot, threshold, state, scratch, budget, cells):
     """Work off the stack until it is empty, a cell is ready for slopes, or about `budget` visits are spent."""
     nodes, segments, arena = scratch.nodes, scratch.segments, scratch.arena
     top, seen, spent, closed, _, _ = state
@@ -110,7 +123,9 @@ def search_cells(voters, ballot, threshold, state, scratch, budget, cells):
         own = scratch.segment[top - 1]
         start, stop = segments[own, 0], segments[own, 1]
         source = voters if own == 0 else arena
-        tally = vote(source, (start, stop), frame, low, high, threshold, ballot, scratch.booth)
+        many = stop - start > MANY
+        rounds = 1 if many else ROUNDS
+        tally = vote(source, groups, (start, stop), frame, (low, high), threshold, ballot, scratch.booth, rounds)
         seen += 1
         visits += stop - start + CELL_COST
         closed = max(closed, min(node[BOUND], tally.cut))
@@ -143,6 +158,9 @@ def search_cells(voters, ballot, threshold, state, scratch, budget, cells):
         if end >= 0 and end - free < KEEP_ALL * (stop - start):
             own += 1
             segments[own, 0], segments[own, 1] = free, end
+        if many and (segments[own, 1] - segments[own, 0] < AGAIN * (stop - start) or _shrunk(low, high, tally) < AGAIN):
+            scratch.segment[top - 1] = own
+            continue
         halve = sides_to_halve(node, ballot.xi + ballot.margin, ballot.radius, threshold)
         top = _split(nodes, scratch.segment, top, halve, own)
     return CellState(top, seen, spent + visits, closed, 0, 0)

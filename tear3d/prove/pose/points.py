@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numba import njit
@@ -10,8 +11,9 @@ from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.losses import Loss
-from tear3d.problem.pairs import Pairs
+from tear3d.problem.pairs import Pairs, take
 from tear3d.problem.pose import Pose
+from tear3d.prove.bounds.groups import SAMPLE, Groups, depth_for, find_leaves, no_groups, tree_of
 from tear3d.prove.bounds.slopes import Points
 from tear3d.prove.bounds.voters import Voters
 from tear3d.prove.bounds.votes import Ballot
@@ -30,6 +32,8 @@ UNIT_UP = 1.0 + 1e-12
 """Covers the four roundings of a ballot (section 7.3)."""
 SINGLE_UP = np.float32(1.0 + 2.0**-22)
 """Covers the rounding of ξ to float32."""
+PIECE = 1 << 17
+"""Pairs packed at a time."""
 TIPS = 16
 """Points at the ends of the cloud, by which a pose is seen to lie elsewhere (free choice)."""
 
@@ -40,6 +44,7 @@ class Packed:
 
     pairs: Pairs
     voters: Voters
+    groups: Groups
     ballot: Ballot
     eps: float
     """Bound of the length of the rounding error of a residual, per point; everything from the pairs given on."""
@@ -88,6 +93,48 @@ def _gather(x, y, xi, w, index, rotation, mean, shift, points):
         points.w[k] = w[0] if equal else w[i]
 
 
+LOWEST, HIGHEST, LARGEST_X = 0, 3, 6
+"""Columns of the extent of some pairs: of a box of t, then the largest |x − m|² and |y − s|, the largest number given,
+and Σ|x − m|²."""
+
+
+def no_extent() -> FloatArray:
+    return np.array([np.inf] * 3 + [-np.inf] * 3 + [0.0] * 4)
+
+
+@njit(cache=True, nogil=True)
+def _fill(x, y, xi, groups, frame, rows, order, extent):
+    """Write pairs as R0 (x − m) and y − s, sorted by leaves if there are any: groups are (leaf of each, where the next
+    of each leaf goes)."""
+    rotation, mean, shift = frame
+    leaves, following = groups
+    shared, apart = xi.size == 1, leaves.size > 0
+    largest_y = largest = squares = largest_x = 0.0
+    for i in range(x.shape[0]):
+        k = i
+        if apart:
+            k = following[leaves[i]]
+            following[leaves[i]] += 1
+            order[k] = i
+        a, b, c = x[i, 0] - mean[0], x[i, 1] - mean[1], x[i, 2] - mean[2]
+        square = 0.0
+        for row in range(3):
+            turned = rotation[row, 0] * a + rotation[row, 1] * b + rotation[row, 2] * c
+            rows[row, k] = turned
+            square += turned * turned
+        reach = np.sqrt(square) + xi[0 if shared else i]
+        for row in range(3):
+            placed = y[i, row] - shift[row]
+            rows[3 + row, k] = placed
+            largest_y = max(largest_y, abs(placed))
+            largest = max(largest, abs(x[i, row]), abs(y[i, row]))
+            extent[LOWEST + row] = min(extent[LOWEST + row], placed - reach)
+            extent[HIGHEST + row] = max(extent[HIGHEST + row], placed + reach)
+        largest_x = max(largest_x, square)
+        squares += square
+    extent[LARGEST_X:] = largest_x, largest_y, largest, squares
+
+
 def pack(pairs: Pairs, loss: Loss, pose: Pose, cloud: Pairs | None = None) -> Packed:
     """Pack pairs around a pose with a nearly orthonormal rotation: at least one pair, all with w ξ > 0.
 
@@ -96,21 +143,12 @@ def pack(pairs: Pairs, loss: Loss, pose: Pose, cloud: Pairs | None = None) -> Pa
     n = len(pairs)
     mean = pairs.x.mean(axis=0)
     shift = pose.translation + pose.rotation @ mean
-    rows = np.empty((6, n), np.float32)
-    low, high = np.full(3, np.inf), np.full(3, -np.inf)
-    given = largest_x = largest_y = squares = 0.0
-    tips: list[FloatArray] = []
-    for block in pairs.blocks(1 << 17):
-        turned = pose.rotation @ (block.x - mean).T
-        placed = (block.y - shift).T
-        rows[:3, block.rows], rows[3:, block.rows] = turned, placed
-        square = np.sum(turned**2, axis=0)
-        reach = np.sqrt(square) + block.xi
-        low, high = np.minimum(low, (placed - reach).min(axis=1)), np.maximum(high, (placed + reach).max(axis=1))
-        largest_x, largest_y = max(largest_x, float(square.max())), max(largest_y, float(np.abs(placed).max()))
-        given = max(given, float(np.abs(block.x).max()), float(np.abs(block.y).max()))
-        squares += float(square.sum())
-        tips.append(_ends(turned))
+    leaves, starts = _leaves(pairs)
+    rows, extent = np.empty((6, n), np.float32), no_extent()
+    order = np.empty(len(leaves), np.int32)
+    _fill(pairs.x, pairs.y, pairs.xi, (leaves, starts[:-1].copy()), (pose.rotation, mean, shift), rows, order, extent)
+    low, high = extent[LOWEST : LOWEST + 3], extent[HIGHEST : HIGHEST + 3]
+    largest_x, largest_y, given, squares = extent[LARGEST_X:]
     largest_x = np.sqrt(largest_x) * (1.0 + 1e-12)
     largest_xi = float(pairs.xi.max())
     away = 2.0 * (largest_x + 2.0 * largest_y + largest_xi)  # at least |y − t|₂ of any point and any t of the search
@@ -119,25 +157,55 @@ def pack(pairs: Pairs, loss: Loss, pose: Pose, cloud: Pairs | None = None) -> Pa
     margin = eps + SINGLE * (TURNED * largest_x + PLACED * away)
     most = pairs.w * loss.caps(pairs.xi)
     ballots, unit = _ballots(most, n)
+    if len(order):
+        ballots = take(ballots, order)
+    xi = pairs.xi.astype(np.float32) * SINGLE_UP
     return Packed(
         pairs=pairs,
-        voters=Voters(rows, pairs.xi.astype(np.float32) * SINGLE_UP, ballots, np.empty(0, np.int32)),
+        voters=Voters(rows, take(xi, order) if len(order) else xi, ballots, order),
+        groups=_groups(rows, starts),
         ballot=Ballot(unit, margin, float(np.median(pairs.xi)), float(np.sqrt(squares / n)), loss.code),
         eps=eps,
         low=low - 2.0 * margin,
         high=high + 2.0 * margin,
         ceiling=float(np.sum(most)) * (n if most.size == 1 else 1) * (1.0 + 2.0 * UNIT * (n + 2)),
         farthest=(largest_x if cloud is None else _farthest(cloud, mean, pose)) + eps,
-        tips=_ends(np.concatenate(tips).T),
+        tips=_ends(pose.rotation @ (pairs.x[:: max(1, n // SAMPLE)] - mean).T),
         rotation=pose.rotation,
         shift=shift,
         mean=mean,
     )
 
 
+def _leaves(pairs: Pairs) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Groups of pairs that are close together in the source, and where each begins when the pairs are sorted by them;
+    none when they are too few."""
+    n, depth = len(pairs), depth_for(len(pairs))
+    starts, leaves = np.zeros(2**depth + 1, np.int64), np.empty(n if depth else 0, np.uint8)
+    starts[1] = n
+    if depth:
+        starts[1:] = 0
+        find_leaves(pairs.x, tree_of(pairs.x[:: max(1, n // SAMPLE)], depth), leaves, starts[1:])
+    return leaves, np.cumsum(starts)
+
+
+def _groups(rows: NDArray[np.float32], starts: NDArray[np.int64]) -> Groups:
+    """Groups of voters about their means."""
+    n = rows.shape[1]
+    if len(starts) == 2:
+        return no_groups(n)
+    centres, squares = np.zeros((len(starts) - 1, 3)), 0.0
+    for k, (start, stop) in enumerate(pairwise(starts.tolist())):
+        if stop > start:
+            part = rows[:3, start:stop]
+            centres[k] = part.mean(axis=1, dtype=np.float64).astype(np.float32)
+            squares += float(np.sum((part - centres[k][:, None].astype(np.float32)) ** 2))
+    return Groups(starts, centres, float(np.sqrt(squares / n)))
+
+
 def _farthest(cloud: Pairs, mean: FloatArray, pose: Pose) -> float:
     """At least the largest |x − m|, turned by a nearly orthonormal rotation."""
-    largest = max(float(np.max(np.sum((block.x - mean) ** 2, axis=1))) for block in cloud.blocks(1 << 17))
+    largest = max(float(np.max(np.sum((block.x - mean) ** 2, axis=1))) for block in cloud.blocks(PIECE))
     return float(np.sqrt(largest) * np.linalg.norm(pose.rotation, 2)) * (1.0 + 1e-12)
 
 

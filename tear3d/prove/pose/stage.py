@@ -15,8 +15,10 @@ from tear3d.problem.losses import Loss
 from tear3d.problem.objective import full_saving
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
+from tear3d.prove.bounds.votes import ROUNDS, make_booth, vote
+from tear3d.prove.domains.rotations import ALL_ROTATIONS
 from tear3d.prove.pose.boxes import State, search_boxes
-from tear3d.prove.pose.cells import CellState, search_cells
+from tear3d.prove.pose.cells import MANY, CellState, search_cells
 from tear3d.prove.pose.lists import Lists
 from tear3d.prove.pose.nodes import BOXES, LIST, NEAR, VOTES, describe, no_nodes, roots
 from tear3d.prove.pose.points import Packed, pack
@@ -34,6 +36,8 @@ CLOSE = 4.0
 FIRST = 50_000
 """... and sooner, after so many visits, when the bound is more than so many times what is of interest: largest bounds
 first, ..."""
+DEEP = 1_000
+"""... and later, after so many cells, when there are so many voters that all that counts is to copy few of them, ..."""
 TURN = 1_000
 """... one below a box after so many boxes, so that no thread is left alone with a large one. All free choices, part of
 no bound, as are ..."""
@@ -101,8 +105,18 @@ class WholePose(Stage):
         return full_saving(self.pairs, self.pose, self.loss), self.pose
 
     def roots(self) -> FloatArray:
+        """All rotations, with the translations at which more than a share of the saving can be saved at all."""
         p = self.packed
-        return no_nodes() if p is None else roots(p.low, p.high, p.ceiling)
+        if p is None:
+            return no_nodes()
+        box, share = (tuple(p.low.tolist()), tuple(p.high.tolist())), min(self.share, 1.0)
+        limit = max(self.floor, share * full_saving(self.pairs, self.pose, self.loss))
+        tally = vote(p.voters, p.groups, (0, p.size), ALL_ROTATIONS, box, limit, p.ballot, make_booth(), ROUNDS)
+        self.floor = max(self.floor, tally.cut)
+        if tally.bound <= limit:
+            self.floor = max(self.floor, tally.bound)
+            return no_nodes()
+        return roots(np.array(tally.low), np.array(tally.high), min(p.ceiling, tally.bound))
 
     def batch(self, phase: int, waiting: int, turn: int) -> Batch:
         return Batch(CELLS_TOGETHER, PIECES) if phase == VOTES else Batch(BOXES_TOGETHER, BOXES_TOGETHER)
@@ -194,13 +208,14 @@ class _Run:
         scratch.nodes[0], scratch.segment[0] = node, 0
         state = CellState(1, 0, 0, 0.0, 0, 0)
         most = max(FEWEST, RUN // p.size) if node[BOUND] <= CLOSE * self._limit() else max(1, FIRST // p.size)
+        most = DEEP if p.size > MANY else most
         ended = False
         while state.top > 0 and not ended:
             most = min(most, state.cells + self.task.cells - self.cells)  # boxes count, too
             if state.cells >= most or self.task.stop():
                 break
             before = state
-            state = search_cells(p.voters, p.ballot, self._limit(), state, scratch, CELL_SLICE, most)
+            state = search_cells(p.voters, p.groups, p.ballot, self._limit(), state, scratch, CELL_SLICE, most)
             self.cells += state.cells - before.cells
             ended = state[:3] == before[:3]  # no room left
             if state.stop != 0:

@@ -6,10 +6,10 @@ from tear3d.prove.pose.boxes import Scratch, make_scratch
 from tear3d.prove.pose.cells import CellScratch, make_cell_scratch
 from tear3d.prove.pose.points import Packed
 
-FEW = 200_000
-"""Up to so many pairs there is room for copies of half as many again; ..."""
-SHARE = 8
-"""... beyond that for one in so many (memory; free choices, part of no bound)."""
+FEW = 500_000
+"""There is room for copies of so many pairs, or half as many again as there are, ..."""
+SHARE = 16
+"""... and for one in so many (memory; free choices, part of no bound)."""
 
 
 class Workspace:
@@ -19,7 +19,8 @@ class Workspace:
         self._boxes: Scratch | None = None
         if packed is not None:
             n = packed.size
-            self.cells: CellScratch = make_cell_scratch(packed.voters, n + n // 2 + 1024 if n <= FEW else n // SHARE)
+            room = max(min(FEW, n + n // 2 + 1024), n // SHARE)
+            self.cells: CellScratch = make_cell_scratch(packed.voters, room, groups=len(packed.groups.centres) > 1)
 
     def boxes(self, n: int) -> Scratch:
         """Work space for boxes of n points."""
