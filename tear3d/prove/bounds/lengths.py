@@ -106,7 +106,8 @@ def _steps(lot, k, half):
     xi = np.float64(lot.xi[k])
     if half > xi:
         return 0
-    return min(LEVELS, int(np.ceil(lot.w[k] * point_saving(lot.loss, xi, half, half * half) / lot.unit * UP)))
+    saving = lot.w[k] * point_saving(lot.loss, xi, half, half * half)
+    return max(1, min(LEVELS, int(np.ceil(saving / lot.unit * UP))))  # one at least, should it underflow
 
 
 @njit(cache=True, nogil=True)
