@@ -55,6 +55,8 @@ def plan(
         if best is not None and n * size > CHEAP:
             break
         trial = _Trial(lot, order, agree, size, crew)
+        if trial.friends is None:
+            return None
         for limit in wanted:
             if best is not None and limit >= best.limit:
                 break
@@ -83,8 +85,9 @@ class _Trial:
 
     def work(self, limit: float) -> float:
         """Words and lengths to look at, infinite when too many pairs would be left."""
-        if self.friends is None or not len(self.pivots):
+        if not len(self.pivots):
             return np.inf
+        assert self.friends is not None
         most, left = units(limit * self.size / self.n, self.part), np.zeros(self.size, np.uint8)
         stay, visits = find_company(self.part, self.friends, self.pivots, most, left)
         work = self.n * (self.size + visits / len(self.pivots))
