@@ -147,13 +147,13 @@ def test_what_is_not_sifted(monkeypatch):
     assert sift(pairs, TEAR, known, [0.8], Limits(), 1) is not None
     assert sift(pairs, TEAR, known._replace(saving=0.0), [0.8], Limits(), 1) is None
     assert sift(pairs.take(slice(0, 99)), TEAR, known, [0.01], Limits(), 1) is None, "few"
-    assert sift(pairs, TEAR, known, [4.0], Limits(), 1) is None, "more than a quarter of all"
-    monkeypatch.setattr(module, "MOST_PAIRS", 899)
-    assert sift(pairs, TEAR, known, [0.8], Limits(), 1) is None, "many"
+    assert sift(pairs, TEAR, known, [6.0], Limits(), 1) is None, "more than a quarter of all"
     everywhere = bare(pairs.x, pairs.y, 10.0)  # everybody agrees with everybody
     assert sift(everywhere, TEAR, known, [0.8], Limits(), 1) is None
     huge = bare(1e20 * pairs.x, 1e20 * pairs.y, 6e18)
     assert sift(huge, TEAR, known._replace(saving=1e20 * known.saving), [0.8], Limits(), 1) is None
+    monkeypatch.setattr(module, "MOST_PAIRS", 899)
+    assert sift(pairs, TEAR, known, [0.8], Limits(), 1) is None, "many"
 
 
 def test_elsewhere_is_measured_in_the_bounds_of_all_pairs():
