@@ -192,7 +192,7 @@ def find_company(lot, friends, pivots, most, left):
 def find_followers(lot, start, stop, core, ends, most, left):
     """Mark the pairs from start to stop that agree in length with more than `most` units of one part of a core.
 
-    `core` are the pairs left of some parts, a lot of its own; part p ends at ends[p].
+    `core` are the pairs left of some parts, a lot of its own; part p ends at ends[p]. Everybody agrees with himself.
     """
     difference = np.empty(BLOCK, np.float32)
     units = np.empty(BLOCK, np.int32)

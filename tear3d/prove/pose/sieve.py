@@ -52,7 +52,6 @@ def left_of(lot: Lot, size: int, limit: float, crew: Crew[None]) -> NDArray[np.i
         return None
     together, left = np.concatenate(cores), np.zeros(n, np.uint8)
     middle, ends = take_lot(lot, together), np.cumsum([len(core) for core in cores])
-    left[together] = 1
 
     def follow(piece: tuple[int, int]) -> bool:
         find_followers(lot, *piece, middle, ends, most, left)

@@ -108,6 +108,20 @@ def test_steps_are_worth_what_is_saved(loss):
             assert (got == 0) == (half > xi)
 
 
+@pytest.mark.parametrize("loss", NAMES)
+def test_steps_are_worth_what_the_bounds_given_allow(loss):
+    """Bounds just above those of a whole number of steps, which float32 may round down."""
+    rng = np.random.default_rng(6)
+    share = rng.integers(1, LEVELS + 1, 300) / LEVELS
+    xi = np.concatenate([[1.0], share ** (0.5 if loss == "tls" else 1.0) * (1.0 + rng.uniform(-6e-8, 6e-8, 300))])
+    xi = 0.1 * xi / xi.max()
+    x = rng.normal(size=(301, 3))
+    lot = make_lot(bare(x, x, xi), LOSSES[loss])
+    for k in range(301):
+        allowed = naive.exact_saving(loss, xi[k], 1.0, Fraction(0))
+        assert lengths._steps(lot, k, 0.0) * Fraction(lot.unit) >= allowed * (1 - Fraction(1, 10**12))
+
+
 def test_an_underflowing_saving_is_one_step():
     lot = lot_of(np.random.default_rng(0), 3)
     lot = lot._replace(w=np.array([1.0, 1e-300, 1e-300]), xi=np.array([1.0, 0.0, 1e-38], np.float32))
