@@ -12,9 +12,10 @@ from tear3d.prove.bounds.lengths import Lot, find_company, find_followers
 from tear3d.prove.pose.lots import take_lot, units
 from tear3d.prove.pose.sieve import SIZES, friends_of
 
-SAMPLE = 64
+SAMPLE, TOGETHER = 64, 8
 ALIVE = 0.05
-"""So many pivots of one part that disagree with the incumbent are tried first: at most this share may stay."""
+"""So many pivots of one part that disagree with the incumbent are tried first, a few together: at most this share may
+stay."""
 FOLLOWERS, FOLLOWING = 4_096, 0.15
 """Then so many such pairs are tried with what is left of the part: no more than this share of all should follow."""
 MOST_WORK, CHEAP = 6_000_000_000, 1_200_000_000
@@ -89,10 +90,13 @@ class _Trial:
             return np.inf
         assert self.friends is not None
         most, left = units(limit * self.size / self.n, self.part), np.zeros(self.size, np.uint8)
-        stay, visits = find_company(self.part, self.friends, self.pivots, most, left)
+        stay = visits = 0
+        for some in np.array_split(self.pivots, -(-len(self.pivots) // TOGETHER)):
+            alive, looked_at = find_company(self.part, self.friends, some, most, left)
+            stay, visits = stay + alive, visits + looked_at
+            if stay > ALIVE * len(self.pivots):
+                return np.inf
         work = self.n * (self.size + visits / len(self.pivots))
-        if stay > ALIVE * len(self.pivots):
-            return np.inf
         if self.size == self.n:
             return work
         find_company(self.part, self.friends, self.inliers, most, left)
