@@ -15,7 +15,8 @@ SLOP_SINGLE, SLOP_GIVEN = 32.0 * 2.0**-24, 32.0 * 2.0**-53
 """Rounding of a difference of lengths in units of the sizes of both clouds and of the coordinates as given: section 9.3
 counts 11.1 and 7."""
 SMALLEST, LARGEST = 1e-15, 1e18
-"""Sizes of both clouds together whose squares float32 holds, with all their digits where they matter."""
+"""No cloud may be larger, nor both together smaller: float32 holds the squares of lengths in between, with all their
+digits where they matter."""
 SINGLE_UP = np.float32(1.0 + 2.0**-22)
 SURELY = 1.0 - 1e-9
 """Covers the roundings of a limit in steps, and those of the savings that are compared with it."""
@@ -24,22 +25,23 @@ SURELY = 1.0 - 1e-9
 def make_lot(pairs: Pairs, loss: Loss) -> Lot | None:
     """The pairs about their means, or None when float32 cannot hold the squares of their coordinates."""
     n = len(pairs)
-    rows = np.empty((6, n), np.float32)
-    sizes, given = 0.0, 0.0
-    for first, points in ((0, pairs.x), (3, pairs.y)):
-        centred = points - points.mean(axis=0, dtype=np.float64)
-        sizes += float(np.sqrt(np.max(np.sum(centred**2, axis=1))))
-        given = max(given, float(np.abs(points).max()))
-        if not sizes <= LARGEST:
-            return None
-        rows[first : first + 3] = centred.T
+    rows, xi, w = np.empty((6, n), np.float32), np.empty(n, np.float32), np.empty(n)
+    xi[:], w[:] = pairs.xi.astype(np.float32) * SINGLE_UP, pairs.w
+    means = pairs.x.mean(axis=0), pairs.y.mean(axis=0)
+    squares, given = [0.0, 0.0], 0.0
+    for block in pairs.blocks(1 << 16):
+        for k, points in enumerate((block.x, block.y)):
+            centred = points - means[k]
+            squares[k] = max(squares[k], float(np.max(np.sum(centred**2, axis=1))))
+            given = max(given, float(np.abs(points).max()))
+            if squares[k] > LARGEST**2:
+                return None
+            rows[3 * k : 3 * k + 3, block.rows] = centred.T
+    sizes = float(np.sqrt(squares[0]) + np.sqrt(squares[1]))
     if sizes < SMALLEST:
         return None
-    xi = np.broadcast_to(pairs.xi.astype(np.float32) * SINGLE_UP, n)
-    w = np.broadcast_to(pairs.w, n)
     unit = float(np.max(pairs.w * loss.caps(pairs.xi))) / LEVELS
-    slop = SLOP_SINGLE * sizes + SLOP_GIVEN * given
-    return Lot(rows, np.ascontiguousarray(xi), np.ascontiguousarray(w, np.float64), slop, unit, loss.code)
+    return Lot(rows, xi, w, SLOP_SINGLE * sizes + SLOP_GIVEN * given, unit, loss.code)
 
 
 def take_lot(lot: Lot, index: NDArray[Any]) -> Lot:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tear3d.problem.crew import Crew
 from tear3d.problem.limits import Limits
 from tear3d.problem.losses import Loss
-from tear3d.problem.objective import Scored
+from tear3d.problem.objective import Scored, inlier_mask
 from tear3d.problem.pairs import Pairs
 from tear3d.prove.bounds.lengths import LEVELS
 from tear3d.prove.pose.lots import make_lot, take_lot
@@ -68,18 +68,18 @@ def sift(
     lot = make_lot(pairs, loss)
     if lot is None or wanted[-1] > MOST_INLIERS * LEVELS * lot.unit * n:
         return None
-    order = np.random.default_rng(0).permutation(n)
-    agree = np.sum((pairs.y - known.pose.apply(pairs.x)) ** 2, axis=1) <= pairs.xi**2
+    agree = inlier_mask(pairs, known.pose)
     crew: Crew[None]
     with Crew(threads, limits) as crew:
-        chosen = plan(lot, order, agree, wanted, crew)
+        chosen = plan(lot, np.random.default_rng(0).permutation(n), agree, wanted, crew)
         if chosen is None:
             return None
         index, expected = np.arange(n), np.count_nonzero(agree)
         while True:
-            left = left_of(take_lot(lot, index), chosen.size, chosen.limit, crew)
+            left = left_of(lot, chosen.size, chosen.limit, crew)
             if left is None:
                 return None
             before, index = len(index), index[left]
             if len(index) > WORTH_MORE * before or len(index) < max(FEWEST_PAIRS, FEW_MORE * expected):
                 return Sifted(index, chosen.limit)
+            lot = take_lot(lot, left)

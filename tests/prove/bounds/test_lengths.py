@@ -187,7 +187,7 @@ def test_a_limit_in_steps_is_never_more_than_the_limit():
         assert (most + 1.00001) * lot.unit > limit
 
 
-@pytest.mark.parametrize("size", [0.4 * SMALLEST, 2.0 * LARGEST, 1e30])
+@pytest.mark.parametrize("size", [0.9 * SMALLEST, 2.1 * LARGEST, 1e30])
 def test_sizes_that_float32_cannot_square_are_refused(size):
     x = np.random.default_rng(0).uniform(-1.0, 1.0, (20, 3))
     x /= np.linalg.norm(x - x.mean(axis=0), axis=1).max()
@@ -195,7 +195,7 @@ def test_sizes_that_float32_cannot_square_are_refused(size):
         assert make_lot(bare(0.5 * size * x, 0.4 * size * x, 0.1 * size), LOSSES["tear"]) is None
 
 
-@pytest.mark.parametrize("size", [4.0 * SMALLEST, 0.4 * LARGEST])
+@pytest.mark.parametrize("size", [SMALLEST, 0.99 * LARGEST])
 def test_lengths_of_the_last_sizes_are_still_right(size):
     rng = np.random.default_rng(0)
     x = rng.uniform(-1.0, 1.0, (60, 3))
