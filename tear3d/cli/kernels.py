@@ -135,6 +135,24 @@ def _slopes() -> None:
     stage.search(nodes, Task(1.0, 0.01, 1, Limits()), stage.workspace())
 
 
+def _lengths() -> None:
+    import numpy as np
+
+    from tear3d.prove.bounds.lengths import find_company, find_followers, find_friends
+    from tear3d.prove.pose.lots import make_lot, take_lot
+    from tear3d.prove.pose.sieve import no_friends
+
+    stage = _stage()
+    every = np.arange(len(stage.pairs))
+    lot = make_lot(stage.pairs, stage.loss)
+    assert lot is not None
+    lot, left = take_lot(lot, every), np.zeros(len(every), np.uint8)
+    friends = no_friends(lot)
+    find_friends(lot, 0, len(every), friends)
+    find_company(lot, friends, every, 1, left)
+    find_followers(lot, 0, len(every), lot, np.array([len(every)]), 1, left)
+
+
 def _rows() -> None:
     import numpy as np
 
@@ -185,6 +203,7 @@ GROUPS: dict[str, Group] = {
     "slopes": Group(_slopes, "boxes.search_boxes", 10),
     "pivots": Group(_pivots, "pivots.search_pivots", 9),
     "ascents": Group(_ascents, "chance._repaired_hits", 7),
+    "lengths": Group(_lengths, "lengths.find_followers", 5),
     "features": Group(_features, "iss._local_maxima", 5),
     "refinement": Group(_refinement, "equations._error", 5),
     "many pairs": Group(lambda: _register(_LARGE), "", 20, after=True),
@@ -196,4 +215,8 @@ ANSWER = ("pivots", "ascents")
 
 def needed(*, proof: bool = True, clouds: bool = False) -> tuple[str, ...]:
     """The groups that a command needs."""
-    return (*(("votes", "slopes") if proof else ()), *ANSWER, *(("features", "refinement") if clouds else ()))
+    return (
+        *(("votes", "slopes", "lengths") if proof else ()),
+        *ANSWER,
+        *(("features", "refinement") if clouds else ()),
+    )

@@ -64,7 +64,7 @@ class _Sifter:
         self.pairs, self.loss = pairs, options.the_loss
         some, proof = usable(pairs), 1.0 + WholePose.prune * options.rel_gap
         self.share, self.sifted = proof, None
-        if len(some) <= MOST_PAIRS:
+        if 0 < len(some) <= MOST_PAIRS:
             rim = saving_at_rim(some, self.loss, start.pose, ELSEWHERE * some.typical_bound)
             low = LOW_SHARE if start.saving <= FEW * float(self.loss.caps(some.xi).max()) else SHARE
             shares = [share for share in sorted({low, SHARE}) if share * start.saving >= ABOVE_RIM * rim] + [proof]

@@ -68,7 +68,7 @@ def test_cold_kernels_are_announced_on_stderr_and_compiled_as_needed(solver, pai
     told = run("register", pairs_file).stderr
     assert f"once after installation; about {session.warmup.expected_seconds(compiled[0])} seconds" in told
     assert run("register", pairs_file, "--quiet", "--no-certify").stderr == ""
-    assert compiled == [["votes", "slopes", "pivots", "ascents"], ["pivots", "ascents"]]
+    assert compiled == [["votes", "slopes", "lengths", "pivots", "ascents"], ["pivots", "ascents"]]
 
 
 def test_kernel_cache_is_found_where_numba_puts_it(tmp_path, monkeypatch):

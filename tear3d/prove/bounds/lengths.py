@@ -106,7 +106,8 @@ def _steps(lot, k, half):
     xi = np.float64(lot.xi[k])
     if half > xi:
         return 0
-    return min(LEVELS, int(np.ceil(lot.w[k] * point_saving(lot.loss, xi, half, half * half) / lot.unit * UP)))
+    saving = lot.w[k] * point_saving(lot.loss, xi, half, half * half)
+    return max(1, min(LEVELS, int(np.ceil(saving / lot.unit * UP))))  # one at least, should it underflow
 
 
 @njit(cache=True, nogil=True)
@@ -191,7 +192,7 @@ def find_company(lot, friends, pivots, most, left):
 def find_followers(lot, start, stop, core, ends, most, left):
     """Mark the pairs from start to stop that agree in length with more than `most` units of one part of a core.
 
-    `core` are the pairs left of some parts, a lot of its own; part p ends at ends[p].
+    `core` are the pairs left of some parts, a lot of its own; part p ends at ends[p]. Everybody agrees with himself.
     """
     difference = np.empty(BLOCK, np.float32)
     units = np.empty(BLOCK, np.int32)

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from tear3d.problem.losses import Loss
-from tear3d.problem.objective import full_saving
+from tear3d.problem.objective import full_saving, near_rows
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 from tear3d.prove.domains.rotations import rotation_at
@@ -20,7 +20,7 @@ def saving_at_rim(pairs: Pairs, loss: Loss, pose: Pose, distance: float) -> floa
 
     Tried are turns about axes through the middle of the pairs that agree with the pose.
     """
-    agree = np.flatnonzero(np.sum((pairs.y - pose.apply(pairs.x)) ** 2, axis=1) <= pairs.xi**2)
+    agree = near_rows(pairs, pose)
     if not len(agree):
         return 0.0
     inliers = pairs.take(agree)

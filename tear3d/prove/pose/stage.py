@@ -98,6 +98,7 @@ class WholePose(Stage):
         core = self.pairs if sifted is None else self.pairs.take(sifted.index)
         self.floor = 0.0 if sifted is None else sifted.limit
         self.packed: Packed | None = pack(core, loss, self.pose, self.pairs) if len(core) else None
+        self.typical = self.pairs.typical_bound if len(core) else 0.0  # of all: near is not what those left say
         self.lists = Lists()
 
     def start(self) -> tuple[float, Pose]:
@@ -132,7 +133,7 @@ class WholePose(Stage):
         turn = float(np.linalg.norm(solution.rotation - self.pose.rotation))
         at_mean = solution.apply(p.mean) - self.pose.apply(p.mean)
         moved = turn * p.farthest + float(np.linalg.norm(at_mean))
-        return moved * (1.0 + 1e-9) <= (ELSEWHERE - NEAR_ZONE) * p.ballot.xi
+        return moved * (1.0 + 1e-9) <= (ELSEWHERE - NEAR_ZONE) * self.typical
 
     def workspace(self) -> Workspace:
         return Workspace(self.packed)
@@ -155,11 +156,11 @@ class WholePose(Stage):
         p = self.packed
         assert p is not None  # there are nodes
         b = p.ballot
-        near, far = NEAR_ZONE * b.xi, ELSEWHERE * b.xi
+        near, far = NEAR_ZONE * self.typical, ELSEWHERE * self.typical
         return Setting(b.xi, b.radius, p.eps, self._slacks(task), b.loss, p.farthest, near, far, p.tips)
 
     def _slacks(self, task: Task) -> Slacks:
-        share = max(self.share, self.floor / task.saving) if self.floor > 0.0 else self.share
+        share = max(self.share, self.floor / task.saving) if task.saving > 0.0 else self.share
         return Slacks(task.slack, share if task.work < SURE else 1.0 + task.slack, FAR_SLACK)
 
 

@@ -36,7 +36,7 @@ def two_motions(start):
     shift = np.where(np.arange(60) < 35, -0.6 * xi, 2.5 * xi)[:, None] * np.eye(3)[0]
     pairs = Pairs.of(x, x + shift, xi)
     poses = [pairs.frame.inside(Pose(np.eye(3), move * xi * np.eye(3)[0])) for move in (start, -0.6, 2.5)]
-    return WholePose(pairs, LOSSES["tear"], poses[0]), *poses[1:]
+    return WholePose(pairs, LOSSES["tear"], poses[0], share=0.65), *poses[1:]
 
 
 @pytest.mark.parametrize("start", [0.0, -0.6])
@@ -47,7 +47,7 @@ def test_elsewhere_is_elsewhere_from_the_pose_returned(start):
     bounds = []
     for stayed in (stage.stayed, lambda _: True):
         with (
-            mock.patch.multiple(module, SHARE=0.65, SURE=10**15),
+            mock.patch.multiple(module, SURE=10**15),
             mock.patch.object(stage, "stayed", stayed),
         ):
             known = full_saving(stage.pairs, best, stage.loss), best
