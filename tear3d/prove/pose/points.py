@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.losses import Loss
-from tear3d.problem.pairs import Pairs, take
+from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 from tear3d.prove.bounds.groups import SAMPLE, Groups, depth_for, find_leaves, no_groups, tree_of
 from tear3d.prove.bounds.slopes import Points
@@ -157,12 +157,12 @@ def pack(pairs: Pairs, loss: Loss, pose: Pose, cloud: Pairs | None = None) -> Pa
     margin = eps + SINGLE * (TURNED * largest_x + PLACED * away)
     most = pairs.w * loss.caps(pairs.xi)
     ballots, unit = _ballots(most, n)
-    if len(order):
-        ballots = take(ballots, order)
     xi = pairs.xi.astype(np.float32) * SINGLE_UP
+    if len(order):
+        ballots, xi = (values if len(values) == 1 else values[order] for values in (ballots, xi))
     return Packed(
         pairs=pairs,
-        voters=Voters(rows, take(xi, order) if len(order) else xi, ballots, order),
+        voters=Voters(rows, xi, ballots, order),
         groups=_groups(rows, starts),
         ballot=Ballot(unit, margin, float(np.median(pairs.xi)), float(np.sqrt(squares / n)), loss.code),
         eps=eps,

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tear3d.prove.bounds.voters import BLOCK, Voters, capped_places, copy_voters, make_block, places
+from tear3d.prove.bounds.voters import BLOCK, ORIGIN, Voters, capped_places, copy_voters, make_block, places
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW
 from tests.naive import chart_rotation
 from tests.naive_pose import can_save, cell_of, place_boxes
@@ -23,7 +23,7 @@ def cell_of_node(node):
 def intervals(packed, node, kernel):
     """The least and the largest y − R x of every pair, by a kernel."""
     low, block = box_of(node)[0], make_block()
-    kernel(packed.voters, 0, packed.size, frame_of(node), low, packed.ballot.margin, block)
+    kernel(packed.voters, 0, packed.size, frame_of(node), ORIGIN, low, packed.ballot.margin, block)
     middle, reach = (np.float64(a[:, : packed.size].T) for a in (block.middle, block.reach))
     return middle - reach + low, middle + reach + low
 

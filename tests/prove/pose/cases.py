@@ -8,7 +8,7 @@ import numpy as np
 
 from tear3d.lab.synthetic import random_rotation
 from tear3d.prove.bounds.slopes import Shifts, slope_bound
-from tear3d.prove.bounds.votes import make_booth, vote
+from tear3d.prove.bounds.votes import ROUNDS, make_booth, vote
 from tear3d.prove.domains.rotations import cell_frame
 from tear3d.prove.pose.boxes import make_scratch
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW, VOTES
@@ -139,7 +139,8 @@ def affine_of(packed, node, toward=(0.0,) * 6):
 def tally_of(packed, node, threshold):
     """The votes on a node."""
     booth, span = make_booth(), (0, packed.size)
-    return vote(packed.voters, span, frame_of(node), *box_of(node), float(threshold), packed.ballot, booth)
+    rule = float(threshold), packed.ballot, booth, ROUNDS
+    return vote(packed.voters, packed.groups, span, frame_of(node), box_of(node), *rule)
 
 
 def setting_of(packed, slack, share=1.0, far_slack=0.02, zone=0.0):

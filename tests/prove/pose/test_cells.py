@@ -36,7 +36,9 @@ def test_every_pose_is_closed_open_or_handed_on_with_all_that_saves(seed, kind, 
     scratch.nodes[0] = node
     state, bounds = BEGINNING, [[] for _ in poses]
     while state.top > 0 and state.cells < cells:
-        state = search_cells(p.voters, p.ballot, threshold, state, scratch, int(rng.choice([1, 10**9])), cells)
+        state = search_cells(
+            p.voters, p.groups, p.ballot, threshold, state, scratch, int(rng.choice([1, 10**9])), cells
+        )
         if state.stop == 0:
             continue
         index = range(p.size) if state.stop < 0 else scratch.arena.index[state.start : state.stop].tolist()
@@ -59,5 +61,5 @@ def test_a_full_stack_is_given_back():
     p, scratch = exact.packed, make_cell_scratch(exact.packed.voters, 100)
     scratch.nodes[:] = node
     top = STACK - 7
-    state = search_cells(p.voters, p.ballot, 0.0, BEGINNING._replace(top=top), scratch, 10**9, 10**9)
+    state = search_cells(p.voters, p.groups, p.ballot, 0.0, BEGINNING._replace(top=top), scratch, 10**9, 10**9)
     assert (state.top, state.cells, state.stop) == (top, 0, 0)
