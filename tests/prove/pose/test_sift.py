@@ -91,6 +91,20 @@ def test_motions_that_save_the_same_are_both_kept(loss, sizes):
         assert np.isin(good, sifted.index).all()
 
 
+def test_residuals_that_point_away_from_each_other_are_no_reason_to_go():
+    """Six groups, all with the same residual and all pushed outwards: no pair has a smaller one to lend the others."""
+    rng = np.random.default_rng(10)
+    axes = np.concatenate([np.eye(3), -np.eye(3)]).repeat(20, axis=0)
+    x = np.concatenate([axes, rng.uniform(-1.0, 1.0, (200, 3))])
+    y = np.concatenate([(1.0 + 0.6 * 0.05) * axes, rng.uniform(-2.0, 2.0, (200, 3))])
+    pairs = bare(x, y, 0.05)
+    known = scored(pairs, Pose.identity(), TEAR)
+    with small_sieves((1000, 1000, 1000)):
+        sifted = sift(pairs, TEAR, known, [0.99], Limits(), 1)
+    assert np.isin(np.arange(120), sifted.index).all()
+    assert len(sifted.index) < 320
+
+
 def test_all_go_when_nobody_can_save_so_much():
     pairs, (known, _) = two_motions(np.random.default_rng(4))
     with small_sieves((1000, 1000, 1000)):
