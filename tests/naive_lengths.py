@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from tear3d.prove.bounds.lengths import LEVELS, UP
+from tear3d.prove.bounds.lengths import LEVELS, MANY_STAY, UP
 
 # ---------------------------------------------------------------- exact, on the pairs as given
 
@@ -79,23 +79,21 @@ def steps(lot, k, half):
 
 
 def company(lot, pivots, most):
-    """(pairs left, pivots with company): for each pivot, leave out friends until nobody leaves."""
+    """(pairs left, pivots with company): for each pivot, leave out friends until hardly anybody leaves."""
     differences, friends = table(lot), agree(lot)
     left, alive = set(), 0
     for i in pivots:
         own = steps(lot, i, 0.0)
         half = {j: max(0.0, 0.5 * (float(differences[i, j]) - lot.slop)) for j in np.flatnonzero(friends[i]) if j != i}
         worth = {j: steps(lot, j, h) for j, h in half.items()}
-        members = {j for j in worth if worth[j] > 0}
+        members = sorted(j for j in worth if worth[j] > 0)
         while True:
-            out = {
-                j
-                for j in members
-                if own + worth[j] + sum(worth[k] for k in members if k != j and friends[j, k]) <= most
-            }
-            if not out:
+            before = len(members)
+            for j in list(members):
+                if own + worth[j] + sum(worth[k] for k in members if k != j and friends[j, k]) <= most:
+                    members.remove(j)
+            if len(members) >= MANY_STAY * before:
                 break
-            members -= out
         if own + sum(worth[j] for j in members) > most:
             alive += 1
             left |= {int(i), *map(int, members)}

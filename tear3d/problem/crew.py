@@ -17,8 +17,14 @@ Out = TypeVar("Out")
 class Crew(Generic[Work]):
     """Threads with a work space each. Steps must look at `limits.over()` every tenth of a second or so."""
 
-    def __init__(self, threads: int, limits: Limits, workspace: Callable[[], Work] | None = None) -> None:
-        self.limits = limits
+    def __init__(
+        self,
+        threads: int,
+        limits: Limits,
+        workspace: Callable[[], Work] | None = None,
+        tick: Callable[[], object] | None = None,
+    ) -> None:
+        self.limits, self.tick = limits, tick
         self._pool = ThreadPoolExecutor(threads)
         self._free: list[Any] = [workspace() if workspace is not None else None for _ in range(threads)]
 
@@ -33,11 +39,12 @@ class Crew(Generic[Work]):
     def map(
         self, step: Callable[[Item, Work], Out], items: Iterable[Item], tick: Callable[[], object] | None = None
     ) -> list[Out]:
-        """[step(item, work space) for all items], in order; `tick` is called now and then meanwhile.
+        """[step(item, work space) for all items], in order; `tick`, or that of the crew, is called now and then.
 
         Whatever `tick` or a step raises cancels the limits and is raised when all threads have stopped.
         """
         futures: list[Future[Out]] = []
+        tick = tick or self.tick
         try:
             for item in items:
                 futures.append(self._pool.submit(self._call, step, item))

@@ -18,6 +18,8 @@ from tear3d.problem.losses import point_saving
 LEVELS = 4
 """Savings are rounded up to so many steps of the largest one (free choice)."""
 WORD = 64
+MANY_STAY = 0.97
+"""The company of a pivot is looked through again when fewer than this share of it have stayed (free choice)."""
 BLOCK = 1024
 """Pairs looked at together; free choice."""
 UP = 1.0 + 1e-9
@@ -115,7 +117,7 @@ def find_company(lot, friends, pivots, most, left):
     """Mark the pairs that can be in a pose which saves more than `most` units and is best at one of the pivots.
 
     Around pivot i: its friends, each with the most it can save there; pair j is out when what it and its friends among
-    them can save is not more than `most`. Repeated until nobody leaves.
+    them can save is not more than `most`. Repeated until hardly anybody leaves.
 
     Parameters
     ----------
@@ -168,7 +170,7 @@ def find_company(lot, friends, pivots, most, left):
                     more = _common(planes[level], friends[j])
                     visits += words
                     company += more
-                    if company + (LEVELS - 1 - level) * more <= most:
+                    if company > most or company + (LEVELS - 1 - level) * more <= most:
                         break
                 if company + (LEVELS - 1 - level) * more > most:
                     members[stay] = j
@@ -179,7 +181,7 @@ def find_company(lot, friends, pivots, most, left):
                     break
                 for level in range(steps[j]):
                     planes[level, j // WORD] &= ~(ONE_BIT << np.uint64(j % WORD))
-            changed, count = stay < count, stay
+            changed, count = stay < MANY_STAY * count, stay
         if total > most:
             alive += 1
             left[i] = 1

@@ -18,7 +18,7 @@ from tear3d.problem.limits import Limits
 from tear3d.problem.losses import Loss
 from tear3d.problem.objective import Scored, inlier_mask
 from tear3d.problem.pairs import Pairs
-from tear3d.prove.bounds.lengths import LEVELS
+from tear3d.prove.certificate import POSE
 from tear3d.prove.pose.lots import make_lot, take_lot
 from tear3d.prove.pose.sieve import left_of
 from tear3d.prove.pose.trials import plan
@@ -66,11 +66,12 @@ def sift(
     if not FEWEST_PAIRS <= n <= MOST_PAIRS or not wanted[0] > 0.0:
         return None
     lot = make_lot(pairs, loss)
-    if lot is None or wanted[-1] > MOST_INLIERS * LEVELS * lot.unit * n:
-        return None
     agree = inlier_mask(pairs, known.pose)
+    if lot is None or np.count_nonzero(agree) > MOST_INLIERS * n:
+        return None
     crew: Crew[None]
-    with Crew(threads, limits) as crew:
+    everything = pairs.total(loss)
+    with Crew(threads, limits, tick=lambda: limits.report(POSE, known.saving, everything, 0.0)) as crew:
         chosen = plan(lot, np.random.default_rng(0).permutation(n), agree, wanted, crew)
         if chosen is None:
             return None

@@ -13,9 +13,9 @@ from tear3d.prove.pose.lots import take_lot, units
 from tear3d.prove.pose.sieve import SIZES, friends_of
 
 SAMPLE, TOGETHER = 64, 8
-ALIVE = 0.05
+ALIVE, ALIVE_TOGETHER = 0.05, 0.35
 """So many pivots of one part that disagree with the incumbent are tried first, a few together: at most this share may
-stay."""
+stay, or that when all pairs are one part and nobody follows."""
 FOLLOWERS, FOLLOWING = 4_096, 0.15
 """Then so many such pairs are tried with what is left of the part: no more than this share of all should follow."""
 MOST_WORK, CHEAP = 6_000_000_000, 1_200_000_000
@@ -81,7 +81,7 @@ class _Trial:
         self.size, self.n = size, len(order)
         self.part, self.others = take_lot(lot, part), take_lot(lot, rest[~agree[rest]][:FOLLOWERS])
         self.pivots = np.flatnonzero(~agree[part])[:SAMPLE]
-        self.inliers = np.flatnonzero(agree[part])[:SAMPLE]
+        self.inliers, self.num_inliers = np.flatnonzero(agree[part])[:SAMPLE], np.count_nonzero(agree)
         self.friends = friends_of(self.part, crew)
 
     def work(self, limit: float) -> float:
@@ -90,15 +90,16 @@ class _Trial:
             return np.inf
         assert self.friends is not None
         most, left = units(limit * self.size / self.n, self.part), np.zeros(self.size, np.uint8)
-        stay = visits = 0
+        stay, visits, may = 0, 0, ALIVE_TOGETHER if self.size == self.n else ALIVE
         for some in np.array_split(self.pivots, -(-len(self.pivots) // TOGETHER)):
             alive, looked_at = find_company(self.part, self.friends, some, most, left)
             stay, visits = stay + alive, visits + looked_at
-            if stay > ALIVE * len(self.pivots):
+            if stay > may * len(self.pivots):
                 return np.inf
         work = self.n * (self.size + visits / len(self.pivots))
         if self.size == self.n:
-            return work
+            _, visits = find_company(self.part, self.friends, self.inliers[:TOGETHER], most, left)
+            return work + visits / max(1, len(self.inliers[:TOGETHER])) * self.num_inliers
         find_company(self.part, self.friends, self.inliers, most, left)
         core, follow = take_lot(self.part, left != 0), np.zeros(self.others.xi.size, np.uint8)
         find_followers(self.others, 0, len(follow), core, np.array([core.xi.size]), most, follow)
