@@ -179,11 +179,13 @@ def finish(
 def exit_code(result: Result, found: CloudResult | None = None) -> int:
     """0 when the pose can be trusted and what was asked for was done: its proof, or none with --certify none.
 
-    A pose between clouds can be trusted when the clouds confirm it, others when the consensus stands out from chance
-    and no other pose may be meant just as well.
+    A pose between clouds can be trusted when the clouds confirm it, proof or no proof, unless a limit for that was
+    given; others when the consensus stands out from chance and no other pose may be meant just as well.
     """
     trusted = result.success and not result.ambiguous if found is None else found.success
     unasked = result.status == "uncertified" and result.settings.get("certify") is False
+    if found is not None and result.status == "time_limit":
+        unasked = result.settings.get("time_limit") == "auto"
     return 0 if trusted and (result.proven or unasked) else NOT_PROVEN
 
 

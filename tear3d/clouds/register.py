@@ -24,6 +24,9 @@ from tear3d.problem.options import Options, TimeLimit, as_number
 
 __all__ = ["CloudResult", "register_clouds"]
 
+# For the proof, unless a limit is given: free choice.
+_PROOF_SECONDS = 10.0
+
 
 def register_clouds(
     source: Points,
@@ -64,8 +67,8 @@ def register_clouds(
         How to refine on the clouds, at half the voxel size; None leaves the pose of the matches.
     time_limit : float or None
         Seconds for the whole call, features, further tries and refinement included; None for no limit. A fifth of what
-        is left after the matching is kept for the refinement. Unless given ("auto") the proof alone is limited, to 60
-        seconds; further tries end after a fixed number then, as they do without a limit: see `tear3d.clouds.tries`.
+        is left after the matching is kept for the refinement. Unless given ("auto") the proof alone is limited, to 10
+        seconds, since the clouds tell by themselves whether the pose is right; further tries end after a fixed number then, as they do without a limit: see `tear3d.clouds.tries`.
     progress : callable, optional
         Called with a `Progress` while each step goes on; returning False stops the call, as Ctrl-C does.
     seed, threads
@@ -90,7 +93,7 @@ def register_clouds(
     checked = _checked_options(
         options | {"time_limit": time_limit, "progress": progress, "seed": seed, "threads": threads}
     )
-    limits = checked.limits(started)
+    limits = checked.limits(started, _PROOF_SECONDS)
     if voxel_size is not None:
         check_voxel_size(voxel_size)
     if noise_bound is not None and not 0.0 < as_number(noise_bound, "noise_bound") < math.inf:

@@ -73,11 +73,11 @@ class Options:
     def the_loss(self) -> Loss:
         return LOSSES[self.loss]
 
-    def limits(self, started: float | None = None) -> Limits:
-        """Fresh limits, whose clock starts now or has been running for a while."""
+    def limits(self, started: float | None = None, proof_seconds: float = PROOF_SECONDS) -> Limits:
+        """Fresh limits, whose clock starts now or has been running for a while; the seconds are for "auto"."""
         began = time.perf_counter() if started is None else started
         if self.time_limit == "auto":
-            return Limits(None, self.node_limit, self.progress, PROOF_SECONDS, started=began)
+            return Limits(None, self.node_limit, self.progress, proof_seconds, started=began)
         return Limits(self.time_limit, self.node_limit, self.progress, started=began)
 
     def to_dict(self) -> dict[str, Any]:

@@ -54,7 +54,7 @@ class FakeSolver:
             certificate=Certificate.of(*(() if self.status == "uncertified" else stages)),
             significance=-87.3,
             seconds={"row 1": 0.61, "row 2": 0.004},
-            settings={"certify": options.get("certify", True)},
+            settings={key: options.get(key, usual) for key, usual in (("certify", True), ("time_limit", "auto"))},
         )
 
 
@@ -76,6 +76,7 @@ class FakeAligner:
             noise_bound=0.1,
             progress=progress,
             certify=options["certify"],
+            time_limit=options.get("time_limit", "auto"),
         )
         refinement = None
         if refine is not None and result.success:

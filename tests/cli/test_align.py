@@ -132,7 +132,8 @@ def test_far_from_the_origin_the_way_of_the_centre_is_shown(files, offset):
     ("status", "flags", "code"),
     [
         ("no_consensus", (), 3),
-        ("time_limit", (), 3),
+        ("time_limit", (), 0),
+        ("time_limit", ("--time-limit", "5"), 3),
         ("uncertified", (), 3),
         ("uncertified", ("--no-certify",), 0),
     ],
