@@ -127,10 +127,13 @@ def _votes() -> None:
 
 def _slopes() -> None:
     from tear3d.problem.limits import Limits
+    from tear3d.prove.pose.nodes import roots
     from tear3d.prove.stage import PHASE, Task
 
     stage = _stage()
-    nodes = stage.roots()[:1]
+    packed = stage.packed
+    assert packed is not None
+    nodes = roots(packed.low, packed.high, packed.ceiling)[:1]  # those of the stage are found by votes
     nodes[0, PHASE] = 1
     stage.search(nodes, Task(1.0, 0.01, 1, Limits()), stage.workspace())
 
