@@ -16,7 +16,7 @@ from tear3d.problem.crew import Crew
 from tear3d.prove.bounds.lengths import WORD, Lot, find_company, find_followers, find_friends
 from tear3d.prove.pose.lots import take_lot, units
 
-SIZES = (1_000, 1_500, 2_200, 3_200, 4_700, 7_000, 10_000, 15_000)
+SIZES = (1_000, 1_500, 2_200, 3_200, 4_700, 7_000, 10_000, 15_000, 24_000)
 """Sizes of parts (free choice)."""
 PIECE = 20_000_000
 """Words and lengths between two looks at the clock (free choice)."""

@@ -18,9 +18,9 @@ ALIVE, ALIVE_TOGETHER = 0.05, 0.35
 stay, or that when all pairs are one part and nobody follows."""
 FOLLOWERS, FOLLOWING = 4_096, 0.15
 """Then so many such pairs are tried with what is left of the part: no more than this share of all should follow."""
-MOST_WORK, CHEAP = 6_000_000_000, 1_200_000_000
-"""Words and lengths, about half a nanosecond each: for the highest limit on the saving, and for lower ones. All free
-choices, part of no bound."""
+MOST_WORK, MOST_TOGETHER, CHEAP = 6_000_000_000, 15_000_000_000, 1_200_000_000
+"""Words and lengths, about half a nanosecond each: for the highest limit on the saving, in parts or all together, and
+for lower ones. All free choices, part of no bound."""
 
 
 class Plan(NamedTuple):
@@ -62,7 +62,8 @@ def plan(
             if best is not None and limit >= best.limit:
                 break
             work = trial.work(limit)
-            if work <= (MOST_WORK if limit == wanted[-1] else CHEAP):
+            most = MOST_TOGETHER if size == n else MOST_WORK
+            if work <= (most if limit == wanted[-1] else CHEAP):
                 best = Plan(size, limit, work)
         if crew.limits.over():
             return None
