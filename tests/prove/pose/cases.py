@@ -115,7 +115,12 @@ def points_of(packed):
 
 
 def ballots_of(packed):
-    return np.broadcast_to(packed.voters.ballots, packed.size)
+    """Of the pairs, in the order in which they were given."""
+    ballots, order = packed.voters.ballots, packed.voters.index
+    out = np.broadcast_to(ballots, packed.size).copy()
+    if order.size:
+        out[order] = np.broadcast_to(ballots, packed.size)
+    return out
 
 
 def box_of(node):
