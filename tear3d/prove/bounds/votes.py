@@ -36,8 +36,12 @@ PROMISING = 0.6
 CAPPED = 0.1
 """Half sides of cells above which the spherical cap is worth its square roots."""
 FINE = 1.0
-"""Groups vote apart on grids whose voxels are at most so large, in halves of the side of a typical box. All free
-choices, part of no bound."""
+"""Groups vote apart on grids whose voxels are at most so large, in halves of the side of a typical box (section 7.5
+relies on that), ..."""
+WIDER = 3
+"""... and unless one of their own would have more than so many times the voxels. All free choices, part of no bound."""
+MARGIN = 64
+"""Room behind the last row of a grid."""
 
 
 class Ballot(NamedTuple):
@@ -80,12 +84,6 @@ class Tally(NamedTuple):
 def make_booth(*, groups: bool = False) -> Booth:
     wide = WIDER * VOXELS if groups else 1
     return Booth(np.zeros(VOXELS + MARGIN, np.int32), np.zeros(wide, np.int32), np.zeros(wide, np.int32), make_block())
-
-
-MARGIN = 64
-"""Room behind the last row of a grid."""
-WIDER = 3
-"""How much larger grids of a group may be."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

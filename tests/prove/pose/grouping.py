@@ -7,8 +7,6 @@ from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 from unittest import mock
 
-import numpy as np
-
 from tear3d.prove import whole
 from tear3d.prove.bounds import groups
 from tear3d.prove.bounds.votes import make_booth, vote
