@@ -49,8 +49,8 @@ def depth_for(n: int) -> int:
 
 
 def tree_of(points: FloatArray, depth: int) -> FloatArray:
-    """(axis, place) of every cut of a k-d tree that halves points (N×3) where they are longest; the children of node k are
-    2k + 1 and 2k + 2."""
+    """(axis, place) of every cut of a k-d tree that halves points (N×3) where they are longest; the children of node k
+    are 2k + 1 and 2k + 2."""
     tree = np.zeros((2**depth - 1, 2))
     inside = [points]
     for node in range(len(tree)):
