@@ -32,14 +32,8 @@ def group_moves(cell, centre):
 
 def largest_of_windows(values, before, behind):
     """The largest value from so many places before each to so many behind it, for those where all of them are there."""
-    shape = [n - a - b for n, a, b in zip(values.shape, before, behind, strict=True)]
-    out = np.empty(shape, values.dtype)
-    for i, j, k in np.ndindex(*shape):
-        out[i, j, k] = max(
-            values[i + a, j + b, k + c]
-            for a, b, c in np.ndindex(*(m + n + 1 for m, n in zip(before, behind, strict=True)))
-        )
-    return out
+    windows = tuple(m + n + 1 for m, n in zip(before, behind, strict=True))
+    return np.lib.stride_tricks.sliding_window_view(values, windows).max(axis=(3, 4, 5))
 
 
 def votes_of_group(points, ballots, members, centre, cell, grid, windows, quarters, grow):
