@@ -115,11 +115,15 @@ def _stage() -> WholePose:
 
 
 def _votes() -> None:
+    import numpy as np
+
+    from tear3d.prove.bounds.groups import find_leaves, tree_of
     from tear3d.prove.pose.cells import CellState, search_cells
 
     stage = _stage()
-    packed = stage.packed
+    packed, x = stage.packed, stage.pairs.x
     assert packed is not None
+    find_leaves(x, tree_of(x, 1), np.zeros(len(x), np.uint8), np.zeros(2, np.int64))  # for many pairs only
     scratch = stage.workspace().cells
     scratch.nodes[0], scratch.segment[0] = stage.roots()[0], 0
     search_cells(packed.voters, packed.groups, packed.ballot, 1.0, CellState(1, 0, 0, 0.0, 0, 0), scratch, 1, 1)

@@ -68,7 +68,8 @@ def register_clouds(
     time_limit : float or None
         Seconds for the whole call, features, further tries and refinement included; None for no limit. A fifth of what
         is left after the matching is kept for the refinement. Unless given ("auto") the proof alone is limited, to 10
-        seconds, since the clouds tell by themselves whether the pose is right; further tries end after a fixed number then, as they do without a limit: see `tear3d.clouds.tries`.
+        seconds, since the clouds tell by themselves whether the pose is right; further tries end after a fixed number
+        then, as they do without a limit: see `tear3d.clouds.tries`.
     progress : callable, optional
         Called with a `Progress` while each step goes on; returning False stops the call, as Ctrl-C does.
     seed, threads

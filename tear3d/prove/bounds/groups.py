@@ -20,8 +20,12 @@ MANY = 150_000
 PER_GROUP, MOST_DEPTH = 20_000, 6
 """... halved until there are fewer than this in one, but not more often than that (free choices, part of no bound)."""
 SAMPLE = 20_000
+"""The tree is made of about so many."""
 NUDGE = 1e-6
-"""Covers the rounding of what a group moves by, in voxels."""
+"""Covers the rounding of a quotient that is rounded up, in voxels; what a group moves by is rounded itself, which the
+margin of a place covers (section 7.5)."""
+TOO_FAR = 1e5
+"""No grid has so many voxels; more are not counted, so that integers hold them."""
 
 
 class Groups(NamedTuple):
@@ -45,7 +49,8 @@ def depth_for(n: int) -> int:
 
 
 def tree_of(points: FloatArray, depth: int) -> FloatArray:
-    """(axis, place) of every cut of a k-d tree that halves points (N×3); below node k are 2k + 1 and 2k + 2."""
+    """(axis, place) of every cut of a k-d tree that halves points (N×3) where they are longest; the children of node k
+    are 2k + 1 and 2k + 2."""
     tree = np.zeros((2**depth - 1, 2))
     inside = [points]
     for node in range(len(tree)):
@@ -94,19 +99,16 @@ def moves(frame, centre):
     )
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def _voxels(length, size):
+    return int(np.ceil(min(TOO_FAR, max(0.0, length) / size + NUDGE)))
+
+
 @njit(cache=True, nogil=True)
 def margins(least, largest, size):
-    """How many voxels before and behind its own a t can belong to."""
-    before = (
-        int(np.ceil(max(0.0, -least[0]) / size[0] + NUDGE)),
-        int(np.ceil(max(0.0, -least[1]) / size[1] + NUDGE)),
-        int(np.ceil(max(0.0, -least[2]) / size[2] + NUDGE)),
-    )
-    behind = (
-        int(np.ceil(max(0.0, largest[0]) / size[0] + NUDGE)),
-        int(np.ceil(max(0.0, largest[1]) / size[1] + NUDGE)),
-        int(np.ceil(max(0.0, largest[2]) / size[2] + NUDGE)),
-    )
+    """How many voxels before and behind that of t the z of a group can lie in."""
+    before = _voxels(-least[0], size[0]), _voxels(-least[1], size[1]), _voxels(-least[2], size[2])
+    behind = _voxels(largest[0], size[0]), _voxels(largest[1], size[1]), _voxels(largest[2], size[2])
     return before, behind
 
 

@@ -8,13 +8,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tear3d.prove.bounds.voxels import ORIGIN
 from tear3d.prove.domains.rotations import Triple
 
 BLOCK = 512
 """Pairs whose places are computed together; free choice."""
 F = np.float32
 ZERO, ONE = F(0.0), F(1.0)
-ORIGIN = (0.0, 0.0, 0.0)
 
 
 class Voters(NamedTuple):
@@ -48,7 +48,7 @@ def make_block() -> Block:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def places(voters, start, stop, frame, centre, low, margin, block):
+def places(voters, span, frame, centre, low, margin, block):
     """Middle and reach of y − R x + (R − R_c) c − low for the rotations of a cell, coordinate by coordinate, where c is
     a centre made of float32 numbers; ξ is not in the reach."""
     r00, r01, r02 = F(frame.rotation[0]), F(frame.rotation[1]), F(frame.rotation[2])
@@ -64,6 +64,7 @@ def places(voters, start, stop, frame, centre, low, margin, block):
     l0 = F(low[0] + frame.rotation[0] * centre[0] + frame.rotation[1] * centre[1] + frame.rotation[2] * centre[2])
     l1 = F(low[1] + frame.rotation[3] * centre[0] + frame.rotation[4] * centre[1] + frame.rotation[5] * centre[2])
     l2 = F(low[2] + frame.rotation[6] * centre[0] + frame.rotation[7] * centre[1] + frame.rotation[8] * centre[2])
+    start, stop = span
     x0, x1, x2 = voters.rows[0, start:stop], voters.rows[1, start:stop], voters.rows[2, start:stop]
     y0, y1, y2 = voters.rows[3, start:stop], voters.rows[4, start:stop], voters.rows[5, start:stop]
     c0, c1, c2 = block.middle[0], block.middle[1], block.middle[2]
@@ -84,13 +85,15 @@ def places(voters, start, stop, frame, centre, low, margin, block):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _cap(rows, start, stop, frame, centre, pad, middle, reach, c):
+def _cap(rows, span, frame, centre, pad, block, c):
     """Intersect what coordinate c can be with that of the spherical cap around R_c (x − centre) (section 6.3)."""
     r0, r1, r2 = F(frame.rotation[3 * c]), F(frame.rotation[3 * c + 1]), F(frame.rotation[3 * c + 2])
     cosine, sine, inverse, pad = F(frame.cosine), F(frame.sine), F(1.0 / frame.inward), F(pad)
     half = F(0.5)
     o0, o1, o2 = F(centre[0]), F(centre[1]), F(centre[2])
+    start, stop = span
     x0, x1, x2 = rows[0, start:stop], rows[1, start:stop], rows[2, start:stop]
+    middle, reach = block.middle[c], block.reach[c]
     for i in range(stop - start):
         u, v, w = x0[i] - o0, x1[i] - o1, x2[i] - o2
         square = u * u + v * v + w * w
@@ -112,25 +115,25 @@ def _cap(rows, start, stop, frame, centre, pad, middle, reach, c):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def capped_places(voters, start, stop, frame, centre, low, margin, block):
+def capped_places(voters, span, frame, centre, low, margin, block):
     """`places`, sharper for wide cells."""
-    places(voters, start, stop, frame, centre, low, margin, block)
+    places(voters, span, frame, centre, low, margin, block)
     for c in range(3):
-        _cap(voters.rows, start, stop, frame, centre, margin, block.middle[c], block.reach[c], c)
+        _cap(voters.rows, span, frame, centre, margin, block, c)
 
 
 @njit(cache=True, nogil=True)
-def copy_voters(voters, start, stop, frame, box, margin, arena, room, block):
-    """Copy the voters that can save anything in a box of t (low, high) into arena[room:]; returns where they end, or
-    -1 when there is no room."""
+def copy_voters(voters, span, frame, box, margin, arena, room, block):
+    """Copy the voters that can save anything in a box of t (low, high) into the arena, from room[0] to room[1] at most;
+    returns where they end, or -1 when there is no room."""
     low, high = box
     w0, w1, w2 = F(high[0] - low[0]), F(high[1] - low[1]), F(high[2] - low[2])
     shared, equal, whole = voters.xi.size == 1, voters.ballots.size == 1, voters.index.size == 0
     xi = voters.xi[0]
     free = room[0]
-    for begin in range(start, stop, BLOCK):
-        end = min(stop, begin + BLOCK)
-        places(voters, begin, end, frame, ORIGIN, low, margin, block)
+    for begin in range(span[0], span[1], BLOCK):
+        end = min(span[1], begin + BLOCK)
+        places(voters, (begin, end), frame, ORIGIN, low, margin, block)
         found = 0
         c0, c1, c2 = block.middle[0], block.middle[1], block.middle[2]
         e0, e1, e2 = block.reach[0], block.reach[1], block.reach[2]

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from tear3d.problem.losses import TEAR, TLS
 from tear3d.prove.bounds.groups import add_to, largest_around, margins, moves
-from tear3d.prove.bounds.voters import BLOCK, ONE, ORIGIN, ZERO, Block, F, capped_places, make_block, places
-from tear3d.prove.bounds.voxels import TINY, VOXELS, Grid, left_of, make_grid, sum_up, survivors
+from tear3d.prove.bounds.voters import BLOCK, ONE, ZERO, Block, F, capped_places, make_block, places
+from tear3d.prove.bounds.voxels import ORIGIN, TINY, VOXELS, Grid, left_of, make_grid, sum_up, survivors
 from tear3d.prove.domains.rotations import Triple
 
 COARSE = 0.3
@@ -28,7 +28,7 @@ PER_PAIR = 4
 FEWEST = 16384
 """Voxels of a grid: so many a pair, and at least so many."""
 ROUNDS = 3
-"""The number of grids, ..."""
+"""The number of grids, unless there are many voters, ..."""
 SHRUNK = 0.5
 """... and when a finer one is tried: the last one cut the box of t to less than this share, ..."""
 PROMISING = 0.6
@@ -36,8 +36,12 @@ PROMISING = 0.6
 CAPPED = 0.1
 """Half sides of cells above which the spherical cap is worth its square roots."""
 FINE = 1.0
-"""Groups vote apart on grids whose voxels are at most so large, in halves of the side of a typical box. All free
-choices, part of no bound."""
+"""Groups vote apart on grids whose voxels are at most so large, in halves of the side of a typical box (section 7.5
+relies on that), ..."""
+WIDER = 3
+"""... and unless one of their own would have more than so many times the voxels. All free choices, part of no bound."""
+MARGIN = 64
+"""Room behind the last row of a grid."""
 
 
 class Ballot(NamedTuple):
@@ -51,6 +55,8 @@ class Ballot(NamedTuple):
     radius: float
     """Typical ξ and |x|: part of no bound."""
     loss: int
+    many: int
+    """More voters than this vote on one grid at a time: there are better things to do in between."""
 
 
 class Booth(NamedTuple):
@@ -78,12 +84,6 @@ class Tally(NamedTuple):
 def make_booth(*, groups: bool = False) -> Booth:
     wide = WIDER * VOXELS if groups else 1
     return Booth(np.zeros(VOXELS + MARGIN, np.int32), np.zeros(wide, np.int32), np.zeros(wide, np.int32), make_block())
-
-
-MARGIN = 64
-"""Room behind the last row of a grid."""
-WIDER = 3
-"""How much larger grids of a group may be."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -143,21 +143,21 @@ def _deposit(ends, chosen, count, ballots, quarters, voxels):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _cast(voters, span, frame, centre, grid, ballot, quarters, block, voxels):
+def _cast(voters, span, frame, grid, ballot, quarters, block, voxels):
     """Every voter votes for all voxels that its box meets: with all it has, or with so many quarters of it, and with
     the rest for those only where no coordinate of the residual need be more than ξ/2."""
     n0, n1, n2 = grid.shape
     row = n2 + 1
     strides = ((n1 + 1) * row, row, 1)
     voxels[: (n0 + 1) * strides[0]] = 0
-    wide = max(frame.half[0], frame.half[1], frame.half[2]) * frame.axes[0] > CAPPED and centre == ORIGIN
+    wide = max(frame.half[0], frame.half[1], frame.half[2]) * frame.axes[0] > CAPPED and grid.centre == ORIGIN
     shared, equal = voters.xi.size == 1, voters.ballots.size == 1
     for begin in range(span[0], span[1], BLOCK):
         end = min(span[1], begin + BLOCK)
         if wide:
-            capped_places(voters, begin, end, frame, centre, grid.low, ballot.margin, block)
+            capped_places(voters, (begin, end), frame, grid.centre, grid.low, ballot.margin, block)
         else:
-            places(voters, begin, end, frame, centre, grid.low, ballot.margin, block)
+            places(voters, (begin, end), frame, grid.centre, grid.low, ballot.margin, block)
         xi = voters.xi if shared else voters.xi[begin:end]
         ballots = voters.ballots if equal else voters.ballots[begin:end]
         for inner in range(1 if quarters == 4 else 2):
@@ -172,7 +172,7 @@ def _cast(voters, span, frame, centre, grid, ballot, quarters, block, voxels):
 @njit(cache=True, nogil=True)
 def plain_votes(voters, span, frame, grid, ballot, quarters, booth):
     """The votes of all voters together."""
-    _cast(voters, span, frame, ORIGIN, grid, ballot, quarters, booth.block, booth.grid)
+    _cast(voters, span, frame, grid, ballot, quarters, booth.block, booth.grid)
 
 
 @njit(cache=True, nogil=True)
@@ -180,7 +180,11 @@ def grouped_votes(voters, groups, frame, grid, ballot, quarters, booth):
     """The votes of one group of voters after the other, added up; False when some grid would be too large."""
     n0, n1, n2 = grid.shape
     row = n2 + 1
+    booth.grid[: (n0 + 1) * (n1 + 1) * row] = 0
     for group in range(groups.centres.shape[0]):
+        span = (groups.starts[group], groups.starts[group + 1])
+        if span[0] == span[1]:
+            continue
         centre = (groups.centres[group, 0], groups.centres[group, 1], groups.centres[group, 2])
         least, largest = moves(frame, centre)
         before, behind = margins(least, largest, grid.size)
@@ -193,15 +197,13 @@ def grouped_votes(voters, groups, frame, grid, ballot, quarters, booth):
             grid.low[1] - before[1] * grid.size[1],
             grid.low[2] - before[2] * grid.size[2],
         )
-        span = (groups.starts[group], groups.starts[group + 1])
-        _cast(voters, span, frame, centre, Grid(low, grid.size, shape), ballot, quarters, booth.block, booth.part)
+        wide = Grid(low, grid.size, shape, centre)
+        _cast(voters, span, frame, wide, ballot, quarters, booth.block, booth.part)
         stride = shape[2] + 1
         values, spare = largest_around(booth.part, booth.spare, count, 1, before[2] + behind[2] + 1)
         values, spare = largest_around(values, spare, count, stride, before[1] + behind[1] + 1)
         stride *= shape[1] + 1
         values, spare = largest_around(values, spare, count, stride, before[0] + behind[0] + 1)
-        if group == 0:
-            booth.grid[: (n0 + 1) * (n1 + 1) * row] = 0
         add_to(booth.grid, grid.shape, row, values, shape, shape[2] + 1)
     return True
 
@@ -212,7 +214,7 @@ def _volume(low, high):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def vote(voters, groups, span, frame, box, threshold, ballot, booth, rounds):
+def vote(voters, groups, span, frame, box, threshold, ballot, booth):
     """Bound the saving of all poses with rotations of a cell and t from low to high, and shrink that box.
 
     Parameters
@@ -235,14 +237,14 @@ def vote(voters, groups, span, frame, box, threshold, ballot, booth, rounds):
     """
     low, high = box
     turn = TYPICAL * max(frame.half[0], frame.half[1], frame.half[2]) * frame.axes[0]
-    in_groups = booth.part.size > 1 and span[1] - span[0] == groups.starts[-1]
+    in_groups = booth.part.size > 1 and span[0] == 0 and span[1] == groups.starts[-1]
     side = COARSE * (ballot.xi + turn * (groups.radius if in_groups else ballot.radius))
     usual = ballot.xi + turn * ballot.radius
     room = min(VOXELS, max(FEWEST, PER_PAIR * (span[1] - span[0])))
     most_votes = int(np.floor(min(threshold / ballot.unit, 2.0**30)))
     bound, cut = np.inf, 0.0
     outer = 2 if ballot.loss == TEAR else 3 if ballot.loss == TLS else 4
-    for number in range(rounds):
+    for number in range(1 if span[1] - span[0] > ballot.many else ROUNDS):
         before = _volume(low, high)
         grid = make_grid(low, high, side, room)
         row = grid.shape[2] + 1

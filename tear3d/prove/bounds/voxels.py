@@ -22,15 +22,18 @@ EDGE = 2.0**-50
 """Rounding of the edge of a voxel, at most 4 units of 2⁻⁵³ of |low| + |high|; twice that (section 7.4)."""
 TINY = 1e-300
 """Keeps divisions by the sides of an empty box finite."""
+ORIGIN = (0.0, 0.0, 0.0)
 
 
 class Grid(NamedTuple):
-    """A box of t cut into voxels."""
+    """A box of t, or of the z of a group of pairs, cut into voxels."""
 
     low: Triple
     size: Triple
     """Of a voxel."""
     shape: tuple[int, int, int]
+    centre: Triple
+    """Of the group; the origin, for which z is t, when there are none."""
 
 
 class Hull(NamedTuple):
@@ -54,7 +57,7 @@ def make_grid(low, high, side, voxels):
             int(min(MAX_SIDE, d2 / side + 1.0)),
         )
         if (n0 + 1) * (n1 + 1) * (n2 + 1) <= voxels or n0 * n1 * n2 == 1:
-            return Grid(low, (d0 / n0 + TINY, d1 / n1 + TINY, d2 / n2 + TINY), (n0, n1, n2))
+            return Grid(low, (d0 / n0 + TINY, d1 / n1 + TINY, d2 / n2 + TINY), (n0, n1, n2), ORIGIN)
         side *= COARSER
 
 

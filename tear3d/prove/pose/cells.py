@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
 from tear3d.prove.bounds.voters import Voters, copy_voters
-from tear3d.prove.bounds.votes import ROUNDS, Booth, make_booth, vote
+from tear3d.prove.bounds.votes import Booth, make_booth, vote
 from tear3d.prove.domains.rotations import cell_frame
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW, NODE, ready, sides_to_halve
 from tear3d.prove.stage import BOUND
@@ -21,10 +21,9 @@ when the stack is full)."""
 SEGMENTS = 32
 KEEP_ALL = 0.85
 """The voters that still matter are copied out when they are fewer than this share of those looked at (free choice)."""
-MANY = 100_000
 AGAIN = 0.5
-"""A cell with so many voters is looked at on one grid at a time, and again when less than this share of them, or of its
-box of t, is left (free choices)."""
+"""A cell with many voters is looked at on one grid at a time, and again when less than this share of them, or of its
+box of t, is left (free choice)."""
 CELL_COST = 6_000
 """What the grid of a cell costs, in visits of voters (free choice, part of no bound)."""
 
@@ -123,9 +122,9 @@ def search_cells(voters, groups, ballot, threshold, state, scratch, budget, cell
         own = scratch.segment[top - 1]
         start, stop = segments[own, 0], segments[own, 1]
         source = voters if own == 0 else arena
-        many = stop - start > MANY
-        rounds = 1 if many else ROUNDS
-        tally = vote(source, groups, (start, stop), frame, (low, high), threshold, ballot, scratch.booth, rounds)
+        span = (start, stop)
+        many = stop - start > ballot.many
+        tally = vote(source, groups, span, frame, (low, high), threshold, ballot, scratch.booth)
         seen += 1
         visits += stop - start + CELL_COST
         closed = max(closed, min(node[BOUND], tally.cut))
@@ -140,17 +139,8 @@ def search_cells(voters, groups, ballot, threshold, state, scratch, budget, cell
         free = stop if own > 0 else 0
         end = -1
         if own + 1 < segments.shape[0]:
-            end = copy_voters(
-                source,
-                start,
-                stop,
-                frame,
-                (tally.low, tally.high),
-                ballot.margin,
-                arena,
-                (free, capacity),
-                scratch.booth.block,
-            )
+            left, room = (tally.low, tally.high), (free, capacity)
+            end = copy_voters(source, span, frame, left, ballot.margin, arena, room, scratch.booth.block)
         if small:
             if end >= 0:
                 return CellState(top, seen, spent + visits, closed, free, end)

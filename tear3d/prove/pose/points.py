@@ -32,8 +32,10 @@ UNIT_UP = 1.0 + 1e-12
 """Covers the four roundings of a ballot (section 7.3)."""
 SINGLE_UP = np.float32(1.0 + 2.0**-22)
 """Covers the rounding of ξ to float32."""
+MANY = 100_000
+"""More pairs than this vote on one grid at a time (free choice)."""
 PIECE = 1 << 17
-"""Pairs packed at a time."""
+"""Pairs looked at together for how far away they are."""
 TIPS = 16
 """Points at the ends of the cloud, by which a pose is seen to lie elsewhere (free choice)."""
 
@@ -164,7 +166,7 @@ def pack(pairs: Pairs, loss: Loss, pose: Pose, cloud: Pairs | None = None) -> Pa
         pairs=pairs,
         voters=Voters(rows, xi, ballots, order),
         groups=_groups(rows, starts),
-        ballot=Ballot(unit, margin, float(np.median(pairs.xi)), float(np.sqrt(squares / n)), loss.code),
+        ballot=Ballot(unit, margin, float(np.median(pairs.xi)), float(np.sqrt(squares / n)), loss.code, MANY),
         eps=eps,
         low=low - 2.0 * margin,
         high=high + 2.0 * margin,

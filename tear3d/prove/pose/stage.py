@@ -15,10 +15,10 @@ from tear3d.problem.losses import Loss
 from tear3d.problem.objective import full_saving
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
-from tear3d.prove.bounds.votes import ROUNDS, make_booth, vote
+from tear3d.prove.bounds.votes import make_booth, vote
 from tear3d.prove.domains.rotations import ALL_ROTATIONS
 from tear3d.prove.pose.boxes import State, search_boxes
-from tear3d.prove.pose.cells import MANY, CellState, search_cells
+from tear3d.prove.pose.cells import CellState, search_cells
 from tear3d.prove.pose.lists import Lists
 from tear3d.prove.pose.nodes import BOXES, LIST, NEAR, VOTES, describe, no_nodes, roots
 from tear3d.prove.pose.points import Packed, pack
@@ -112,7 +112,7 @@ class WholePose(Stage):
             return no_nodes()
         box, share = (tuple(p.low.tolist()), tuple(p.high.tolist())), min(self.share, 1.0)
         limit = max(self.floor, share * full_saving(self.pairs, self.pose, self.loss))
-        tally = vote(p.voters, p.groups, (0, p.size), ALL_ROTATIONS, box, limit, p.ballot, make_booth(), ROUNDS)
+        tally = vote(p.voters, p.groups, (0, p.size), ALL_ROTATIONS, box, limit, p.ballot, make_booth())
         self.floor = max(self.floor, tally.cut)
         if tally.bound <= limit:
             self.floor = max(self.floor, tally.bound)
@@ -209,7 +209,7 @@ class _Run:
         scratch.nodes[0], scratch.segment[0] = node, 0
         state = CellState(1, 0, 0, 0.0, 0, 0)
         most = max(FEWEST, RUN // p.size) if node[BOUND] <= CLOSE * self._limit() else max(1, FIRST // p.size)
-        most = DEEP if p.size > MANY else most
+        most = DEEP if p.size > p.ballot.many else most
         ended = False
         while state.top > 0 and not ended:
             most = min(most, state.cells + self.task.cells - self.cells)  # boxes count, too

@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tear3d.prove.bounds.voters import BLOCK, ORIGIN, Voters, capped_places, copy_voters, make_block, places
+from tear3d.prove.bounds.voters import BLOCK, Voters, capped_places, copy_voters, make_block, places
+from tear3d.prove.bounds.voxels import ORIGIN
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW
 from tests.naive import chart_rotation
 from tests.naive_pose import can_save, cell_of, place_boxes
@@ -23,7 +24,7 @@ def cell_of_node(node):
 def intervals(packed, node, kernel):
     """The least and the largest y − R x of every pair, by a kernel."""
     low, block = box_of(node)[0], make_block()
-    kernel(packed.voters, 0, packed.size, frame_of(node), ORIGIN, low, packed.ballot.margin, block)
+    kernel(packed.voters, (0, packed.size), frame_of(node), ORIGIN, low, packed.ballot.margin, block)
     middle, reach = (np.float64(a[:, : packed.size].T) for a in (block.middle, block.reach))
     return middle - reach + low, middle + reach + low
 
@@ -84,7 +85,7 @@ def copied(packed, node):
     arena = arena_of(packed, packed.size + 2)
     frame, box, v = frame_of(node), box_of(node), packed.voters
     room = 2, packed.size + 2
-    end = copy_voters(v, 0, packed.size, frame, box, packed.ballot.margin, arena, room, make_block())
+    end = copy_voters(v, (0, packed.size), frame, box, packed.ballot.margin, arena, room, make_block())
     assert end >= 2
     index = arena.index[2:end]
     assert np.array_equal(arena.rows[:, 2:end], v.rows[:, index])
@@ -100,11 +101,11 @@ def test_copies_of_copies_know_which_pairs_they_are_and_where_there_is_no_room()
     node[LOW + 3 : LOW + 6], node[HIGH + 3 : HIGH + 6] = p.low, p.high  # everybody
     arena, block = arena_of(p, 3 * p.size), make_block()
     rule = frame_of(node), box_of(node), p.ballot.margin, arena
-    end = copy_voters(p.voters, 1, p.size, *rule, (0, 3 * p.size), block)
+    end = copy_voters(p.voters, (1, p.size), *rule, (0, 3 * p.size), block)
     assert end == p.size - 1
-    assert copy_voters(arena, 1, end, *rule, (end, 3 * p.size), block) == 2 * end - 1
+    assert copy_voters(arena, (1, end), *rule, (end, 3 * p.size), block) == 2 * end - 1
     assert arena.index[end : 2 * end - 1].tolist() == list(range(2, p.size))
-    assert copy_voters(arena, 0, end, *rule, (end, 2 * end - 1), block) == -1
+    assert copy_voters(arena, (0, end), *rule, (end, 2 * end - 1), block) == -1
 
 
 def test_more_pairs_than_a_block_holds():
@@ -116,6 +117,6 @@ def test_more_pairs_than_a_block_holds():
     many = p.voters._replace(rows=np.tile(p.voters.rows, times))
     arena = arena_of(p, times * p.size)
     room = 0, times * p.size
-    end = copy_voters(many, 0, times * p.size, frame_of(node), box_of(node), p.ballot.margin, arena, room, make_block())
+    end = copy_voters(many, room, frame_of(node), box_of(node), p.ballot.margin, arena, room, make_block())
     one = copied(p, node)
     assert arena.index[:end].tolist() == [k * p.size + i for k in range(times) for i in one.tolist()]

@@ -8,7 +8,7 @@ import numpy as np
 
 from tear3d.lab.synthetic import random_rotation
 from tear3d.prove.bounds.slopes import Shifts, slope_bound
-from tear3d.prove.bounds.votes import ROUNDS, make_booth, vote
+from tear3d.prove.bounds.votes import make_booth, vote
 from tear3d.prove.domains.rotations import cell_frame
 from tear3d.prove.pose.boxes import make_scratch
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW, VOTES
@@ -115,7 +115,12 @@ def points_of(packed):
 
 
 def ballots_of(packed):
-    return np.broadcast_to(packed.voters.ballots, packed.size)
+    """Of the pairs, in the order in which they were given."""
+    ballots, order = packed.voters.ballots, packed.voters.index
+    out = np.broadcast_to(ballots, packed.size).copy()
+    if order.size:
+        out[order] = np.broadcast_to(ballots, packed.size)
+    return out
 
 
 def box_of(node):
@@ -138,8 +143,8 @@ def affine_of(packed, node, toward=(0.0,) * 6):
 
 def tally_of(packed, node, threshold):
     """The votes on a node."""
-    booth, span = make_booth(), (0, packed.size)
-    rule = float(threshold), packed.ballot, booth, ROUNDS
+    booth, span = make_booth(groups=len(packed.groups.centres) > 1), (0, packed.size)
+    rule = float(threshold), packed.ballot, booth
     return vote(packed.voters, packed.groups, span, frame_of(node), box_of(node), *rule)
 
 

@@ -19,7 +19,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--tries", type=int, default=60, help="starts of the search against a proof")
     chosen = parser.parse_args()
-    began, bad, closed, fewer = time.perf_counter(), 0, 0, 0
+    began, bad, closed, fewer, grouped, copied = time.perf_counter(), 0, 0, 0, 0, 0
     for seed in range(chosen.first, chosen.first + chosen.count):
         case = make_case(seed)
         try:
@@ -30,11 +30,14 @@ def main() -> int:
             continue
         closed += verdict.certificate.closed
         fewer += verdict.left[0] < verdict.left[1]
+        grouped += verdict.grouped
+        copied += verdict.copied
         for line in verdict.wrong:
             bad += 1
             print(f"seed {seed}: {case.told}: {line}", flush=True)
     seconds = time.perf_counter() - began
-    print(f"{chosen.count} problems, {fewer} with pairs left out, {closed} proven, {bad} wrong, {seconds:.0f} s")
+    kinds = f"{fewer} with pairs left out, {grouped} in groups, {copied} with copies between grids"
+    print(f"{chosen.count} problems, {kinds}, {closed} proven, {bad} wrong, {seconds:.0f} s")
     return 1 if bad else 0
 
 

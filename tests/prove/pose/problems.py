@@ -22,6 +22,7 @@ from tear3d.prove.certificate import StageCertificate
 from tear3d.prove.pose import stage as module
 from tear3d.prove.pose.stage import ELSEWHERE, usable
 from tests.naive import chart_rotation
+from tests.prove.pose.grouping import grouped, groups_matter, some_choices
 from tests.prove.pose.sifting import SMALL, lost, small_sieves
 
 SHAPES = ["cloud", "cloud", "ties", "duplicates", "plane", "plane", "line", "cube"]
@@ -189,6 +190,10 @@ class Verdict(NamedTuple):
     wrong: list[str]
     left: tuple[int, int]
     """How many pairs lengths left for the proof, and of how many."""
+    grouped: bool
+    """Whether groups of pairs voted apart, and not in vain, ..."""
+    copied: bool
+    """... and whether voters were copied between two grids of a cell."""
 
 
 def examine(case: Case, *, tries: int = 60) -> Verdict:
@@ -197,7 +202,9 @@ def examine(case: Case, *, tries: int = 60) -> Verdict:
     rng = np.random.default_rng([case.seed, 1])
     start, cloud = Scored(case.start, full_saving(case.pairs, case.start, case.loss)), usable(case.pairs)
     options = Options.of(rel_gap=case.gap, loss=case.loss.name, threads=1)
+    apart = np.random.default_rng([case.seed, 2])
     with (
+        grouped(some_choices(apart)) as stages,
         small_sieves(SMALL[rng.integers(len(SMALL))], rng.choice(ALIVE)) as noted,
         mock.patch.multiple(whole, SHARE=share, LOW_SHARE=share, ABOVE_RIM=rng.choice(RIMS)),
         mock.patch.multiple(module, SURE=sure),
@@ -225,7 +232,9 @@ def examine(case: Case, *, tries: int = 60) -> Verdict:
     if not np.isclose(full_saving(case.pairs, returned, case.loss), proof.saving, rtol=1e-12):
         wrong.append("the pose returned does not save what the certificate says")
     left = (len(noted[0][0].index), noted[0][1]) if noted else (len(cloud), len(cloud))
-    return Verdict(proof, most, far, wrong, left)
+    packs = [stage.packed for stage in stages if stage.packed is not None]
+    copied = any(pack.size > pack.ballot.many for pack in packs)
+    return Verdict(proof, most, far, wrong, left, any(groups_matter(pack, apart) for pack in packs), copied)
 
 
 def _candidates(rng, case, returned, rival, tries):

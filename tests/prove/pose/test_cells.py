@@ -13,6 +13,7 @@ from tear3d.prove.pose.cells import STACK, CellState, make_cell_scratch, search_
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW
 from tear3d.prove.stage import BOUND
 from tests.prove.pose.cases import KINDS, exact_problem, node_around, poses_in
+from tests.prove.pose.grouping import grouped, some_choices
 
 seeds = st.integers(0, 2**32 - 1)
 BEGINNING = CellState(1, 0, 0, 0.0, 0, 0)
@@ -23,16 +24,18 @@ def inside(node, pose):
 
 
 @given(seeds, st.sampled_from(KINDS), st.sampled_from(sorted(LOSSES)), st.integers(1, 80), st.floats(0.0, 1.2))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=250, deadline=None)
 def test_every_pose_is_closed_open_or_handed_on_with_all_that_saves(seed, kind, loss, cells, share):
     rng = np.random.default_rng(seed)
-    exact = exact_problem(rng, kind, loss)
+    with grouped(some_choices(rng)):
+        exact = exact_problem(rng, kind, loss)
     p = exact.packed
     node, known = node_around(rng, exact)
     poses = [(pose, exact.savings(int(node[FACE]), pose[:3], pose[3:])) for pose in poses_in(rng, node, 4, known)]
     threshold = share * float(max(sum(savings) for _, savings in poses))
     # Room for all copies, for some and for none.
-    scratch = make_cell_scratch(p.voters, int(rng.choice([0, p.size, 40 * p.size])))
+    apart = len(p.groups.centres) > 1
+    scratch = make_cell_scratch(p.voters, int(rng.choice([0, p.size, 40 * p.size])), groups=apart)
     scratch.nodes[0] = node
     state, bounds = BEGINNING, [[] for _ in poses]
     while state.top > 0 and state.cells < cells:

@@ -11,6 +11,7 @@ import pytest
 from tear3d.lab.synthetic import random_rotation
 from tear3d.problem.limits import Limits
 from tear3d.problem.pose import Pose
+from tear3d.prove.pose.cells import CELL_COST
 from tear3d.prove.pose.nodes import BOXES, LIST, VOTES, roots
 from tear3d.prove.pose.stage import CELL_SLICE, TURN, WholePose
 from tear3d.prove.stage import Task
@@ -87,7 +88,8 @@ def test_the_clock_is_looked_at_often_enough(n, phase):
         stage.search(nodes, Task(*task[:3], Watched(patience=0)), work)  # compiled now
         outcome = stage.search(nodes, task, work)
         assert outcome.cells <= 64
-        assert len(limits.looks) >= (len(nodes) if n == 300_000 else 1)  # few pairs: the cells are soon used up
+        between = (CELL_SLICE + n + CELL_COST) if phase == VOTES else np.inf  # a slice ends with the cell it is in
+        assert len(limits.looks) >= max(1, outcome.work / between)
         if patience == 1:  # one slice of work, and a last look or two for each node
             assert len(limits.looks) <= 1 + 2 * len(nodes)
             if n == 300_000 and phase == VOTES:

@@ -20,6 +20,7 @@ from tear3d.prove.driver import maximise
 from tear3d.prove.pose.stage import WholePose
 from tests import naive
 from tests.prove.pose.cases import mixed_pairs
+from tests.prove.pose.grouping import Choices, grouped
 from tests.prove.pose.problems import bare
 from tests.real_data import pairs_dir
 
@@ -100,11 +101,13 @@ def test_a_poor_incumbent_is_improved():
     assert np.linalg.norm(found.rotation - pose.rotation) < 0.05
 
 
+@pytest.mark.parametrize("choices", [Choices(), Choices(groups=4, size=30, many=50)], ids=["plain", "groups"])
 @pytest.mark.parametrize("loss", sorted(LOSSES))
-def test_the_same_for_any_number_of_threads(loss):
+def test_the_same_for_any_number_of_threads(loss, choices):
     pairs, pose, _ = synthetic(300, 0.9, seed=4, loss=LOSSES[loss])
     worse = Pose(pose.rotation, pose.translation + 0.2 * pairs.xi[0])
-    one, two, four = (solve(pairs, worse, threads=k, loss=LOSSES[loss]) for k in (1, 2, 4))
+    with grouped(choices):
+        one, two, four = (solve(pairs, worse, threads=k, loss=LOSSES[loss]) for k in (1, 2, 4))
     for other in (two, four):
         for name in ("saving", "saving_bound", "elsewhere", "cells", "closed", "ended_by"):
             assert getattr(other.certificate, name) == getattr(one.certificate, name)

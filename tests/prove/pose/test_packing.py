@@ -1,0 +1,100 @@
+"""Pairs packed for the search: rows, extents and groups are those of plain NumPy formulas."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tear3d.lab.synthetic import random_rotation
+from tear3d.problem.losses import LOSSES
+from tear3d.problem.pose import Pose
+from tear3d.prove.pose.points import LARGEST_X, SINGLE_UP, _fill, _leaves, no_extent, pack
+from tests.prove.pose.cases import ballots_of, mixed_pairs
+from tests.prove.pose.grouping import NEVER, Choices, grouped
+from tests.prove.pose.problems import bare
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def some_pairs(rng, n, unequal, kind="cloud"):
+    x, y, xi, w = mixed_pairs(rng, n, unequal)
+    x = np.ones_like(x) if kind == "one point" else np.round(x) if kind == "ties" else x
+    return bare(x + 3.0, y - 2.0, xi if unequal else xi[:1], w if unequal else w[:1])
+
+
+def some_pose(rng):
+    return Pose(random_rotation(rng), rng.normal(size=3))
+
+
+@given(seeds, st.booleans(), st.sampled_from([NEVER, 3]), st.sampled_from(["cloud", "ties", "one point"]))
+@settings(max_examples=60, deadline=None)
+def test_rows_and_extents_are_those_of_numpy(seed, unequal, groups, kind):
+    rng = np.random.default_rng(seed)
+    pairs, pose = some_pairs(rng, int(rng.integers(1, 120)), unequal, kind), some_pose(rng)
+    n, mean = len(pairs), pairs.x.mean(axis=0)
+    shift = pose.translation + pose.rotation @ mean
+    turned, placed = (pairs.x - mean) @ pose.rotation.T, pairs.y - shift
+    with grouped(Choices(groups, int(rng.integers(1, 20)))):
+        leaves, starts = _leaves(pairs)
+    rows, order, extent = np.empty((6, n), np.float32), np.full(len(leaves), -1, np.int32), no_extent()
+    following = starts[:-1].copy()
+    _fill(pairs.x, pairs.y, pairs.xi, (leaves, following), (pose.rotation, mean, shift), rows, order, extent)
+    assert len(leaves) == (n if groups <= n else 0)
+    assert np.array_equal(following, starts[1:] if len(leaves) else [0])
+    every = np.argsort(leaves, kind="stable") if len(leaves) else np.arange(n)
+    assert np.array_equal(order, every if len(leaves) else [])
+    assert np.allclose(rows, np.concatenate([turned, placed], axis=1)[every].T, rtol=1e-6, atol=1e-6)
+    reach = (np.linalg.norm(turned, axis=1) + pairs.xi)[:, None]
+    assert np.allclose(extent[:3], (placed - reach).min(axis=0), rtol=1e-12)
+    assert np.allclose(extent[3:6], (placed + reach).max(axis=0), rtol=1e-12)
+    squares = np.sum(turned**2, axis=1)
+    largest = max(np.abs(pairs.x).max(), np.abs(pairs.y).max())
+    expected = squares.max(), np.abs(placed).max(), largest, squares.sum()
+    assert np.allclose(extent[LARGEST_X:], expected, rtol=1e-12, atol=1e-25)
+
+
+@pytest.mark.parametrize("unequal", [False, True])
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+def test_sorting_changes_nothing_but_the_order(unequal, loss):
+    rng = np.random.default_rng(5)
+    pairs, pose = some_pairs(rng, 100, unequal), some_pose(rng)
+    plain = pack(pairs, LOSSES[loss], pose)
+    with grouped(Choices(3, 10)):
+        apart = pack(pairs, LOSSES[loss], pose)
+    order = apart.voters.index
+    assert plain.voters.index.size == 0
+    assert np.array_equal(np.sort(order), np.arange(100))
+    assert np.array_equal(apart.voters.rows, plain.voters.rows[:, order])
+    assert np.array_equal(ballots_of(apart), ballots_of(plain))
+    xi = np.broadcast_to(pairs.xi.astype(np.float32) * SINGLE_UP, 100)
+    assert np.array_equal(np.broadcast_to(apart.voters.xi, 100), xi[order])
+    assert apart.voters.xi.size == apart.voters.ballots.size == (100 if unequal else 1)
+    for name in ("eps", "ceiling", "farthest"):
+        assert getattr(apart, name) == getattr(plain, name)
+    assert np.array_equal(apart.low, plain.low)
+    assert np.array_equal(apart.high, plain.high)
+    assert apart.ballot == plain.ballot._replace(many=apart.ballot.many)
+
+
+@pytest.mark.parametrize("kind", ["cloud", "ties", "one point"])
+def test_groups_are_about_their_means_in_single_precision(kind):
+    rng = np.random.default_rng(6)
+    with grouped(Choices(3, 10)):
+        p = pack(some_pairs(rng, 100, True, kind), LOSSES["tear"], some_pose(rng))
+    groups, rows = p.groups, p.voters.rows[:3].astype(np.float64)
+    assert groups.starts[0] == 0
+    assert groups.starts[-1] == 100
+    assert len(groups.centres) == len(groups.starts) - 1 == 8
+    assert np.array_equal(groups.centres, groups.centres.astype(np.float32))
+    squares = 0.0
+    for k, centre in enumerate(groups.centres):
+        part = rows[:, groups.starts[k] : groups.starts[k + 1]]
+        if part.size:
+            assert np.allclose(centre, part.mean(axis=1), rtol=1e-6, atol=1e-12)
+            squares += np.sum((part - centre[:, None]) ** 2)
+        else:
+            assert not centre.any()
+    assert groups.radius == pytest.approx(np.sqrt(squares / 100), rel=1e-5, abs=1e-6)
+    assert (np.diff(groups.starts) == 0).any() == (kind == "one point")
