@@ -20,12 +20,13 @@ from tear3d.problem.objective import Scored, inlier_mask
 from tear3d.problem.pairs import Pairs
 from tear3d.prove.certificate import POSE
 from tear3d.prove.pose.lots import make_lot, take_lot
-from tear3d.prove.pose.sieve import left_of
-from tear3d.prove.pose.trials import plan
+from tear3d.prove.pose.sieve import SIZES, left_of
+from tear3d.prove.pose.trials import MOST_WORK, plan
 
 FEWEST_PAIRS, MOST_PAIRS = 100, 400_000
 WORTH_MORE, FEW_MORE = 0.9, 3.0
-"""Sifted again and again until more than this share is left, or hardly more than agree with the incumbent."""
+"""Sifted again and again, in larger parts when more than this share is left, until hardly more than agree with the
+incumbent are."""
 MOST_INLIERS = 0.25
 """With a larger share of inliers nothing is to be gained. All free choices, part of no bound."""
 
@@ -81,6 +82,11 @@ def sift(
             if left is None:
                 return None
             before, index = len(index), index[left]
-            if len(index) > WORTH_MORE * before or len(index) < max(FEWEST_PAIRS, FEW_MORE * expected):
+            if len(index) < max(FEWEST_PAIRS, FEW_MORE * expected):
                 return Sifted(index, chosen.limit)
+            if len(index) > WORTH_MORE * before:
+                larger = [size for size in SIZES if chosen.size < size <= min(before, MOST_WORK // before)]
+                if not larger:
+                    return Sifted(index, chosen.limit)
+                chosen = chosen._replace(size=larger[0])
             lot = take_lot(lot, left)

@@ -18,6 +18,8 @@ ALIVE, ALIVE_TOGETHER = 0.05, 0.35
 stay, or that when all pairs are one part and nobody follows."""
 FOLLOWERS, FOLLOWING = 4_096, 0.15
 """Then so many such pairs are tried with what is left of the part: no more than this share of all should follow."""
+CAREFUL = 0.85
+"""Parts differ: the trial is made with this share of the limit."""
 MOST_WORK, MOST_TOGETHER, CHEAP = 6_000_000_000, 15_000_000_000, 1_200_000_000
 """Words and lengths, about half a nanosecond each: for the highest limit on the saving, in parts or all together, and
 for lower ones. All free choices, part of no bound."""
@@ -90,7 +92,8 @@ class _Trial:
         if not len(self.pivots):
             return np.inf
         assert self.friends is not None
-        most, left = units(limit * self.size / self.n, self.part), np.zeros(self.size, np.uint8)
+        share = 1.0 if self.size == self.n else CAREFUL * self.size / self.n
+        most, left = units(limit * share, self.part), np.zeros(self.size, np.uint8)
         stay, visits, may = 0, 0, ALIVE_TOGETHER if self.size == self.n else ALIVE
         for some in np.array_split(self.pivots, -(-len(self.pivots) // TOGETHER)):
             alive, looked_at = find_company(self.part, self.friends, some, most, left)
