@@ -36,9 +36,9 @@ def largest_of_windows(values, before, behind):
     return np.lib.stride_tricks.sliding_window_view(values, windows).max(axis=(3, 4, 5))
 
 
-def votes_of_group(points, ballots, members, centre, cell, grid, windows, quarters, grow):
-    """The votes of some pairs on the grid of their own, every pair against every voxel."""
-    before, behind = windows
+def votes_of_group(points, ballots, group, cell, grid, windows, quarters, grow):
+    """The votes of a group (centre, pairs) on the grid of their own, every pair against every voxel."""
+    (centre, members), (before, behind) = group, windows
     q = (1 - cell.mu) * (cell.rotation @ centre)
     edges = [grid.low[k] + grid.size[k] * np.arange(-before[k], grid.shape[k] + behind[k] + 1) for k in range(3)]
     total = np.zeros([len(e) - 1 for e in edges], np.int64)
@@ -56,7 +56,7 @@ def votes_of_group(points, ballots, members, centre, cell, grid, windows, quarte
 def grouped_votes(packed, points, ballots, cell, grid, windows, quarters, grow):
     """The votes of every voxel: of each group the most at any z that belongs to a t of the voxel."""
     total = np.zeros(grid.shape, np.int64)
-    for (centre, members), (before, behind) in zip(members_of(packed), windows, strict=True):
-        rule = points, ballots, members, centre, cell, grid, (before, behind), quarters, grow
-        total += largest_of_windows(votes_of_group(*rule), before, behind)
+    for group, (before, behind) in zip(members_of(packed), windows, strict=True):
+        votes = votes_of_group(points, ballots, group, cell, grid, (before, behind), quarters, grow)
+        total += largest_of_windows(votes, before, behind)
     return total

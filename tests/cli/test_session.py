@@ -83,7 +83,7 @@ def test_kernel_cache_is_found_where_numba_puts_it(tmp_path, monkeypatch):
 
 def test_every_group_is_known_by_a_kernel_that_exists():
     """One that was renamed would be compiled at every start."""
-    for module in ("clouds.register", "clouds.turns", "prove.rows"):
+    for module in ("clouds.register", "clouds.turns", "prove.rows", "prove.whole"):
         importlib.import_module(f"tear3d.{module}")
     jitted = set()
     for module in list(sys.modules.values()):
