@@ -24,13 +24,8 @@ def test_a_quick_run_is_proven_and_written(tmp_path, capsys):
 def test_real_pairs_that_are_not_closed_are_not_counted(tmp_path, capsys, monkeypatch):
     for seed, outlier_ratio in ((0, 0.5), (1, 0.99)):
         problem = make_problem(400, outlier_ratio, seed=seed)
-        given = {
-            "src": problem.source,
-            "dst": problem.target,
-            "T_gt": problem.transformation,
-            "xi": problem.noise_bound,
-        }
-        np.savez(tmp_path / f"pair{seed}.npz", xi=problem.noise_bound, **given)
+        pair = {"src": problem.source, "dst": problem.target, "T_gt": problem.transformation}
+        np.savez(tmp_path / f"pair{seed}.npz", xi=problem.noise_bound, **pair)
     monkeypatch.setattr(proof, "REAL_LIMIT", 1e-9)
     proof.main(only_real=True, data=tmp_path, threads=1, out=tmp_path / "out")
     rows = json.loads((tmp_path / "out" / "proof.json").read_text())["real"]
