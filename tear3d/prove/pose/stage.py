@@ -52,7 +52,7 @@ ELSEWHERE = 3.0
 NEAR_ZONE = 2.9
 """... and surely not while it moves none by this many from the start of the search (which may be improved by the
 rest)."""
-SHARE = 0.8
+SHARE = 0.799
 SURE = 20_000_000
 """Elsewhere, nodes are closed when their bound is at most this share of the saving, as long as no more than so many
 visits of pairs were spent (later, when it is no more than near the incumbent: the proof first), ..."""

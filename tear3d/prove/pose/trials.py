@@ -20,7 +20,7 @@ FOLLOWERS, FOLLOWING = 4_096, 0.15
 """Then so many such pairs are tried with what is left of the part: no more than this share of all should follow."""
 CAREFUL = 0.85
 """Parts differ: the trial is made with this share of the limit."""
-MOST_WORK, MOST_TOGETHER, CHEAP = 6_000_000_000, 15_000_000_000, 1_200_000_000
+MOST_WORK, MOST_TOGETHER, CHEAP = 6_000_000_000, 15_000_000_000, 600_000_000
 """Words and lengths, about half a nanosecond each: for the highest limit on the saving, in parts or all together, and
 for lower ones. All free choices, part of no bound."""
 
