@@ -103,7 +103,9 @@ def cell_frame(face, low, high):
     return CellFrame(rotation, axes, (h0, h1, h2), remainder, np.cos(angle), sine, inward, stretch, bend)
 
 
-ALL_ROTATIONS = CellFrame((0.0,) * 9, (0.0,) * 9, (0.0,) * 3, 1.0, -1.0, 1.0, 0.0, 1.0, 1.0)  # type: ignore[arg-type]
+_NONE: Triple = (0.0, 0.0, 0.0)
+_NOWHERE: Nine = (*_NONE, *_NONE, *_NONE)
+ALL_ROTATIONS = CellFrame(_NOWHERE, _NOWHERE, _NONE, 1.0, -1.0, 1.0, 0.0, 1.0, 1.0)
 """That of no cell but of all: R x is the origin, up to |x|."""
 
 

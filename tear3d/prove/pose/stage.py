@@ -55,7 +55,8 @@ rest)."""
 SHARE = 0.799
 SURE = 20_000_000
 """Elsewhere, nodes are closed when their bound is at most this share of the saving, as long as no more than so many
-visits of pairs were spent (later, when it is no more than near the incumbent: the proof first), ..."""
+visits of pairs were spent (later, when it is no more than near the incumbent: the proof first): a little below what the
+verdict calls close, whatever is rounded, ..."""
 FAR_SLACK = 0.02
 """... or when it is within so much of the best rival known."""
 
@@ -95,6 +96,7 @@ class WholePose(Stage):
         self.pairs = usable(pairs)
         self.loss = loss
         self.pose = pose.orthonormal()
+        self.saving = full_saving(self.pairs, self.pose, loss)
         core = self.pairs if sifted is None else self.pairs.take(sifted.index)
         self.floor = 0.0 if sifted is None else sifted.limit
         self.packed: Packed | None = pack(core, loss, self.pose, self.pairs) if len(core) else None
@@ -103,7 +105,7 @@ class WholePose(Stage):
 
     def start(self) -> tuple[float, Pose]:
         """The pose with an orthonormal rotation, and what it saves."""
-        return full_saving(self.pairs, self.pose, self.loss), self.pose
+        return self.saving, self.pose
 
     def roots(self) -> FloatArray:
         """All rotations, with the translations at which more than a share of the saving can be saved at all."""
@@ -111,7 +113,7 @@ class WholePose(Stage):
         if p is None:
             return no_nodes()
         box, share = (tuple(p.low.tolist()), tuple(p.high.tolist())), min(self.share, 1.0)
-        limit = max(self.floor, share * full_saving(self.pairs, self.pose, self.loss))
+        limit = max(self.floor, share * self.saving)
         tally = vote(p.voters, p.groups, (0, p.size), ALL_ROTATIONS, box, limit, p.ballot, make_booth())
         self.floor = max(self.floor, tally.cut)
         if tally.bound <= limit:
