@@ -25,6 +25,8 @@ LOW_SHARE, FEW = 0.45, 40
 """What is elsewhere is bounded by this share of the saving when that is no more than so many pairs can save, ..."""
 ABOVE_RIM = 1.3
 """... but not below so many times what is saved where elsewhere begins (free choices)."""
+SINGLE_GAP = 0.002
+"""For smaller gaps boxes are bounded in float64: their rounding in float32 may be a tenth of this (section 8.5)."""
 MOST_SEARCHES = 3
 """A search that finds a better pose is done again from there, so many in all (free choice)."""
 MANY = 1_000_000
@@ -61,7 +63,7 @@ class _Sifter:
     """Stages for the same pairs, without those that cannot matter."""
 
     def __init__(self, pairs: Pairs, start: Scored, options: Options, limits: Limits) -> None:
-        self.pairs, self.loss = pairs, options.the_loss
+        self.pairs, self.loss, self.single = pairs, options.the_loss, options.rel_gap >= SINGLE_GAP
         some, proof = usable(pairs), 1.0 + WholePose.prune * options.rel_gap
         self.share, self.sifted = proof, None
         if 0 < len(some) <= MOST_PAIRS:
@@ -74,7 +76,7 @@ class _Sifter:
             log.info("%d of %d pairs left by their lengths", len(self.sifted.index), len(some))
 
     def stage(self, pose: Pose) -> WholePose:
-        return WholePose(self.pairs, self.loss, pose, self.sifted, self.share)
+        return WholePose(self.pairs, self.loss, pose, self.sifted, self.share, single=self.single)
 
 
 def _searched(stage: WholePose, options: Options, limits: Limits) -> tuple[Found, bool]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
-from tear3d.prove.bounds.slopes import Points, Shifts, slope_bound
-from tear3d.prove.domains.rotations import UP, cell_frame
+from tear3d.problem.losses import CM
+from tear3d.prove.bounds.corners import CORNERS, LANES, corner_values, face_values, gather_lines
+from tear3d.prove.bounds.slopes import ACTIVE, BLOCK, LINES, ROWS, sum_slopes
+from tear3d.prove.domains.rotations import UP
+from tear3d.prove.pose.home import TINY, Home, fill_up, padded, saving_at, seen_from_home
 from tear3d.prove.pose.nodes import BOXES, FACE, HIGH, LOW, NEAR, NODE
-from tear3d.prove.pose.zones import is_elsewhere, is_near, saving_at, thresholds
+from tear3d.prove.pose.zones import is_elsewhere, is_near, thresholds
 from tear3d.prove.stage import BOUND, PHASE
 
 STACK = 512
@@ -31,14 +34,16 @@ BASE = 0.1
 SMALLEST = 1e-9
 """Boxes whose largest side moves points by less than this share of the noise bound are not split: what they can save
 differs by less than the gap anyone asks for, and float64 has digits left (free choice, their bounds are kept)."""
-BOX_COST = 100
-"""What a box costs however few its points are, in visits of points: some 1.5 µs where a visit takes 15 ns."""
-WIDER = 1.0 + 2.0**-48
-"""Covers four relative roundings of the width that is left of a box, and ..."""
-EDGE = 2.0**-50
-"""... its edges, at most 4 units of 2⁻⁵³ of their size; twice that (mathematics.md, section 8.6)."""
-TINY = 1e-300
-"""Keeps divisions by the sides of an empty box finite."""
+BOX_COST = 250
+"""What a box costs however few its points are, in visits of points: some 1 µs where a visit takes 4 ns."""
+FAR_ABOVE = 3.0
+"""Corners are not looked at when pairs bounded alone save more than so many times the threshold (free choice)."""
+BETTER = 16.0
+"""A pose is better than another when it saves more by so many roundings (free choice)."""
+NARROWER = 1.0 - 2.0**-48
+"""Covers the relative roundings of the share of a box that is cut off, and ..."""
+EDGE = 2.0**-49
+"""... those of its new edge, at most 5 units of 2⁻⁵³ of its size; three times that (mathematics.md, section 8.6)."""
 
 
 class State(NamedTuple):
@@ -69,76 +74,81 @@ class Scratch(NamedTuple):
     """The stack: boxes, and the segments of the points that matter in them."""
     best: FloatArray
     """(face, g, t) of the best saving found, and of the best elsewhere."""
-    points: Points
-    arena: Points
+    home: Home
+    points: NDArray[Any]
+    arena: NDArray[Any]
     """The points of the subtree, and copies of those that still matter, one segment after the other."""
     segments: NDArray[np.int64]
     """(start, stop) of each segment; segment 0 is `points`."""
-    matters: NDArray[np.uint8]
+    lines: NDArray[Any]
+    marks: NDArray[np.uint8]
+    base: NDArray[Any]
+    values: FloatArray
 
 
-def _points(room: int) -> Points:
-    return Points(np.empty((3, room)), np.empty((3, room)), np.empty(room), np.empty(room), np.empty(room))
+def _apart(rows: int, n: int, dtype: Any) -> NDArray[Any]:
+    """Rows of n numbers with nothing near them: the compiled sums of `slopes` run in another order, and end in other last
+    digits, when what they write may overlap what they read, which is tested roughly."""
+    count = rows * n
+    margin = 8 * count + 4096
+    return np.zeros(count + 2 * margin, dtype)[margin : margin + count].reshape(rows, n)
 
 
-def _marks(n: int) -> NDArray[np.uint8]:
-    """A byte a point, with nothing near it: the compiled sums of `slope_bound` run in another order, and end in other
-    last digits, when what they write may overlap what they read, which is tested as if bytes took eight each."""
-    apart = 8 * n + 4096
-    return np.zeros(n + 2 * apart, np.uint8)[apart : apart + n]
-
-
-def make_scratch(n: int) -> Scratch:
+def make_scratch(n: int, dtype: Any = np.float32) -> Scratch:
     """Work space for n points, with room for copies of half as many again and a few (free choice)."""
+    n = padded(n)
     return Scratch(
         np.empty((STACK, NODE)),
         np.zeros(STACK, np.int64),
         np.zeros((2, 7)),
-        _points(n),
-        _points(n + n // 2 + 1024),
+        Home(np.zeros((3, 3)), np.zeros(3)),
+        np.empty((ROWS, n), dtype),
+        np.empty((ROWS, n + n // 2 + 1024), dtype),
         np.zeros((SEGMENTS, 2), np.int64),
-        _marks(n),
+        _apart(LINES, n + LANES, dtype),
+        _apart(1, n, np.uint8)[0],
+        np.zeros(BLOCK, dtype),
+        np.zeros(CORNERS),
     )
 
 
 @njit(cache=True, nogil=True)
-def _copy(points, span, segment, found, scratch):
+def _copy(points, span, segment, scratch):
     """Copy the points that matter behind the segment; False when there is no room."""
-    arena, matters = scratch.arena, scratch.matters
+    arena, marks = scratch.arena, scratch.marks
     target = scratch.segments[segment, 1] if segment > 0 else 0
-    if target + found > arena.norm.size:
-        return False
     k = target
     for i in range(span[0], span[1]):
-        if matters[i - span[0]]:
-            for row in range(3):
-                arena.x[row, k] = points.x[row, i]
-                arena.y[row, k] = points.y[row, i]
-            arena.norm[k] = points.norm[i]
-            arena.xi[k] = points.xi[i]
-            arena.w[k] = points.w[i]
+        if marks[i - span[0]]:
+            if k + LANES >= arena.shape[1]:
+                return False
+            for row in range(ROWS):
+                arena[row, k] = points[row, i]
             k += 1
     scratch.segments[segment + 1, 0] = target
-    scratch.segments[segment + 1, 1] = target + found
+    scratch.segments[segment + 1, 1] = fill_up(arena, target, k)
     return True
 
 
 @njit(cache=True, nogil=True)
-def shrink(node, half, slopes, bound, threshold):
-    """Cut off the sides of the box where the affine bound does not beat `threshold`; returns the share that is left."""
+def shrink(node, middle, half, values, threshold):
+    """Cut off the sides of the box where a convex function with these values at the corners does not beat `threshold`;
+    returns the share that is left."""
     left = 1.0
     for j in range(6):
-        slope = slopes[j]
-        if abs(slope) * 2.0 * half[j] <= bound - threshold:
+        lower, upper = face_values(values, j)
+        if min(lower, upper) >= threshold:
             continue
+        # Where the chord between the faces is below the threshold, the function is.
+        share = (threshold - min(lower, upper)) / abs(upper - lower) * NARROWER
         low, high = node[LOW + j], node[HIGH + j]
-        width = (bound - threshold) / abs(slope) * WIDER + EDGE * (abs(low) + abs(high))
-        # r = z − a·(u×p) − b: a positive sum means that the saving grows with a (and b).
-        if slope > 0.0:
-            node[LOW + j] = max(low, high - width)
+        edge = half[j] * (2.0 * share - 1.0)
+        slack = EDGE * (abs(low) + abs(high) + half[j])
+        if lower < upper:
+            node[LOW + j] = max(low, middle[j] + edge - slack)
         else:
-            node[HIGH + j] = min(high, low + width)
-        left *= min(1.0, 0.5 * width / half[j])
+            node[HIGH + j] = min(high, middle[j] - edge + slack)
+        left *= 1.0 - share
     return left
 
 
@@ -158,9 +168,10 @@ def _halve(node, other, side):
 @njit(cache=True, nogil=True, error_model="numpy")
 def search_boxes(setting, state, scratch, budget, cells):
     """Work off the stack until it is empty, about `budget` point visits are spent or `cells` boxes visited in all."""
-    nodes = scratch.nodes
+    nodes, values = scratch.nodes, scratch.values
     top, seen, best, far, closed, far_closed, better, far_better = state
-    middle, toward, half = np.empty(6), np.empty(6), np.empty(6)
+    middle, half = np.empty(6), np.empty(6)
+    more = 1.0 + BETTER * setting.unit
     visits = 0
     while top > 0 and visits < budget and seen < cells:
         node = nodes[top - 1]
@@ -173,57 +184,54 @@ def search_boxes(setting, state, scratch, budget, cells):
             far_closed = far_closed if near else max(far_closed, node[BOUND])
             top -= 1
             continue
-        face = int(node[FACE])
-        frame = cell_frame(
-            face, (node[LOW], node[LOW + 1], node[LOW + 2]), (node[HIGH], node[HIGH + 1], node[HIGH + 2])
-        )
         for j in range(6):
             low, high = node[LOW + j], node[HIGH + j]
             middle[j] = 0.5 * (low + high)
             half[j] = 0.5 * (high - low) * UP + TINY
-            toward[j] = min(max(0.0, low), high) - middle[j] if near else 0.0
-        half[0], half[1], half[2] = frame.half
-        shifts = Shifts((middle[3], middle[4], middle[5]), (half[3], half[4], half[5]))
-        tight = (toward[0], toward[1], toward[2], toward[3], toward[4], toward[5])
+        box, size = seen_from_home(node, scratch.home, setting.farthest, setting.eps, setting.unit)
+        half[0], half[1], half[2] = size
         segment = scratch.segment[top - 1]
         source = scratch.points if segment == 0 else scratch.arena
         span = (scratch.segments[segment, 0], scratch.segments[segment, 1])
-        affine = slope_bound(source, span, frame, shifts, tight, (setting.loss, setting.eps), scratch.matters)
+        n = span[1] - span[0]
+        sums = sum_slopes(source, span, box, setting.loss, setting.unit, scratch.lines, scratch.marks)
         seen += 1
-        visits += span[1] - span[0] + BOX_COST
-        if affine.centre > best or (not near and affine.centre > far):
-            value = saving_at(source, span, setting.loss, face, middle)
-            if value > best:
+        visits += n + BOX_COST
+        if sums.centre > more * best or (not near and sums.centre > more * far):
+            face = int(node[FACE])
+            value = saving_at(source, span, setting.loss, scratch.home, face, middle)
+            if value > more * best:
                 best, better = value, True
                 scratch.best[0, 0] = face
                 scratch.best[0, 1:] = middle
-            if value > far and is_elsewhere(face, middle, setting.tips, setting.elsewhere):
+            if value > more * far and is_elsewhere(face, middle, setting.tips, setting.elsewhere):
                 far, far_better = value, True
                 scratch.best[1, 0] = face
                 scratch.best[1, 1:] = middle
             limits = thresholds(best, far, setting.slacks)
             threshold = limits[0] if near else limits[1]
-        bound = affine.value
-        for j in range(6):
-            bound += abs(affine.slope[j]) * half[j]
-        least = min(bound, affine.lone)
+        least, left = sums.lone, 1.0
+        if threshold < least <= FAR_ABOVE * threshold and setting.loss != CM:
+            count = gather_lines(scratch.lines, scratch.marks, n)
+            visits += count
+            least = min(least, corner_values(scratch.lines, count, sums, scratch.base, values))
+            if least > threshold:
+                left = shrink(node, middle, half, values, threshold)
         if least <= threshold:
             least = min(least, node[BOUND])
             closed = max(closed, least)
             far_closed = far_closed if near else max(far_closed, least)
             top -= 1
             continue
-        left = shrink(node, half, affine.slope, bound, threshold)
         if left < 1.0:
             cut = min(threshold, node[BOUND])
             closed = max(closed, cut)
             far_closed = far_closed if near else max(far_closed, cut)
         node[BOUND] = min(node[BOUND], least)
-        if (
-            affine.found < COPY_BELOW * (span[1] - span[0])
-            and segment + 1 < SEGMENTS
-            and _copy(source, span, segment, affine.found, scratch)
-        ):
+        matter = 0
+        for i in range(n):
+            matter += scratch.marks[i] & ACTIVE
+        if matter < COPY_BELOW * n and segment + 1 < SEGMENTS and _copy(source, span, segment, scratch):
             segment += 1
         scratch.segment[top - 1] = segment
         if left < AGAIN:
@@ -231,8 +239,8 @@ def search_boxes(setting, state, scratch, budget, cells):
         widest, most, size = 0, -1.0, 0.0
         for j in range(6):
             width = node[HIGH + j] - node[LOW + j]
-            side = half[j] if j > 2 else half[j] * frame.axes[0] * setting.radius
-            effect = 0.5 * width / half[j] * (affine.spread[j] + BASE * affine.mass * side)
+            side = half[j] if j > 2 else half[j] * setting.radius
+            effect = 0.5 * width / half[j] * (sums.spread[j] + BASE * sums.mass * side)
             if effect > most:
                 widest, most = j, effect
             size = max(size, width if j > 2 else 2.0 * width * setting.radius)

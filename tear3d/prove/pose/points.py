@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -14,10 +15,10 @@ from tear3d.problem.losses import Loss
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 from tear3d.prove.bounds.groups import SAMPLE, Groups, depth_for, find_leaves, no_groups, tree_of
-from tear3d.prove.bounds.slopes import Points
 from tear3d.prove.bounds.voters import Voters
 from tear3d.prove.bounds.votes import Ballot
 from tear3d.prove.domains.rotations import rotation_at
+from tear3d.prove.pose.home import Home, gather, settle
 
 LEVELS = 1024
 """Savings are rounded up to this many steps for the votes (free choice), or fewer: ..."""
@@ -72,27 +73,10 @@ class Packed:
         rotation = rotation_at(face, g) @ self.rotation
         return Pose(rotation, t + self.shift - rotation @ self.mean)
 
-    def gather(self, index: NDArray[np.int32], points: Points) -> None:
-        """Write some pairs, in float64, into the front of `points`."""
-        p = self.pairs
-        _gather(p.x, p.y, p.xi, p.w, index, self.rotation, self.mean, self.shift, points)
-
-
-@njit(cache=True, nogil=True)
-def _gather(x, y, xi, w, index, rotation, mean, shift, points):
-    shared, equal = xi.size == 1, w.size == 1
-    for k in range(index.size):
-        i = index[k]
-        a, b, c = x[i, 0] - mean[0], x[i, 1] - mean[1], x[i, 2] - mean[2]
-        square = 0.0
-        for row in range(3):
-            turned = rotation[row, 0] * a + rotation[row, 1] * b + rotation[row, 2] * c
-            points.x[row, k] = turned
-            points.y[row, k] = y[i, row] - shift[row]
-            square += turned * turned
-        points.norm[k] = np.sqrt(square)
-        points.xi[k] = xi[0] if shared else xi[i]
-        points.w[k] = w[0] if equal else w[i]
+    def gather(self, index: NDArray[np.int32], node: FloatArray, home: Home, points: NDArray[Any]) -> int:
+        """Write some pairs about the middle of a box, their home, into the front of `points`; returns where they end."""
+        settle(node, home)
+        return gather(self.pairs, (self.rotation, self.mean, self.shift), index, home, points)
 
 
 LOWEST, HIGHEST, LARGEST_X = 0, 3, 6

@@ -21,7 +21,7 @@ from tear3d.prove.pose.boxes import State, search_boxes
 from tear3d.prove.pose.cells import CellState, search_cells
 from tear3d.prove.pose.lists import Lists
 from tear3d.prove.pose.nodes import BOXES, LIST, NEAR, VOTES, describe, no_nodes, roots
-from tear3d.prove.pose.points import Packed, pack
+from tear3d.prove.pose.points import SINGLE, UNIT, Packed, pack
 from tear3d.prove.pose.sift import Sifted
 from tear3d.prove.pose.workspace import Workspace
 from tear3d.prove.pose.zones import Setting, Slacks, thresholds
@@ -43,6 +43,8 @@ TURN = 1_000
 no bound, as are ..."""
 CELL_SLICE, BOX_SLICE = 2_000_000, 2_000_000
 """... how many visits there are between two looks at the clock, some 10 ns each."""
+SMALLEST_XI = 1e-10
+"""Boxes are bounded in single precision when noise bounds lie between this and its inverse: it holds their squares."""
 PRUNE = 0.999
 """Share of the allowed gap used for pruning; the rest covers the rounding of comparisons and of savings, which is below
 10⁻³ of the gap for gaps above N·10⁻¹²."""
@@ -81,6 +83,8 @@ class WholePose(Stage):
         The pairs (those with w ξ > 0) that matter for larger savings.
     share : float
         Elsewhere, nodes are closed when their bound is at most this share of the saving.
+    single : bool
+        Boxes are bounded in single precision, which is faster and good for gaps from a few thousandths on.
     """
 
     name = "pose"
@@ -89,7 +93,14 @@ class WholePose(Stage):
     elsewhere = frozenset({VOTES, BOXES})
 
     def __init__(
-        self, pairs: Pairs, loss: Loss, pose: Pose, sifted: Sifted | None = None, share: float = SHARE
+        self,
+        pairs: Pairs,
+        loss: Loss,
+        pose: Pose,
+        sifted: Sifted | None = None,
+        share: float = SHARE,
+        *,
+        single: bool = True,
     ) -> None:
         self.share = share
         self.total = pairs.total(loss)
@@ -101,6 +112,7 @@ class WholePose(Stage):
         self.floor = 0.0 if sifted is None else sifted.limit
         self.packed: Packed | None = pack(core, loss, self.pose, self.pairs) if len(core) else None
         self.typical = self.pairs.typical_bound if len(core) else 0.0  # of all: near is not what those left say
+        self.dtype = np.float32 if single and SMALLEST_XI < self.typical < 1.0 / SMALLEST_XI else np.float64
         self.lists = Lists()
 
     def start(self) -> tuple[float, Pose]:
@@ -138,7 +150,7 @@ class WholePose(Stage):
         return moved * (1.0 + 1e-9) <= (ELSEWHERE - NEAR_ZONE) * self.typical
 
     def workspace(self) -> Workspace:
-        return Workspace(self.packed)
+        return Workspace(self.packed, self.dtype)
 
     def search(self, nodes: FloatArray, task: Task, work: Workspace) -> Outcome:
         return _Run(self, task, work).below(nodes)
@@ -159,7 +171,8 @@ class WholePose(Stage):
         assert p is not None  # there are nodes
         b = p.ballot
         near, far = NEAR_ZONE * self.typical, ELSEWHERE * self.typical
-        return Setting(b.xi, b.radius, p.eps, self._slacks(task), b.loss, p.farthest, near, far, p.tips)
+        unit = SINGLE if self.dtype == np.float32 else UNIT
+        return Setting(b.xi, b.radius, p.eps, unit, self._slacks(task), b.loss, p.farthest, near, far, p.tips)
 
     def _slacks(self, task: Task) -> Slacks:
         share = max(self.share, self.floor / task.saving) if task.saving > 0.0 else self.share
@@ -242,9 +255,8 @@ class _Run:
         if index is None:
             index = np.arange(p.size, dtype=np.int32)
         scratch = self.work.boxes(len(index))
-        p.gather(index, scratch.points)
         scratch.nodes[0], scratch.segment[0] = node, 0
-        scratch.segments[0] = 0, len(index)
+        scratch.segments[0] = 0, p.gather(index, node, scratch.home, scratch.points)
         state = State(1, 0, self.saving, self.far, self.closed, 0.0, False, False)
         most = min(TURN, self.task.cells - self.cells)
         while state.top > 0 and state.cells < most and not self.task.stop():

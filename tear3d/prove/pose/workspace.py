@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from tear3d.prove.pose.boxes import Scratch, make_scratch
 from tear3d.prove.pose.cells import CellScratch, make_cell_scratch
+from tear3d.prove.pose.home import padded
 from tear3d.prove.pose.points import Packed
 
 FEW = 500_000
@@ -15,8 +20,9 @@ SHARE = 16
 class Workspace:
     """Work space for votes, and for boxes as large as was needed so far."""
 
-    def __init__(self, packed: Packed | None) -> None:
+    def __init__(self, packed: Packed | None, dtype: Any = np.float32) -> None:
         self._boxes: Scratch | None = None
+        self._dtype = dtype
         if packed is not None:
             n = packed.size
             room = max(min(FEW, n + n // 2 + 1024), n // SHARE)
@@ -24,6 +30,6 @@ class Workspace:
 
     def boxes(self, n: int) -> Scratch:
         """Work space for boxes of n points."""
-        if self._boxes is None or len(self._boxes.matters) < n:
-            self._boxes = make_scratch(n + n // 4 + 256)
+        if self._boxes is None or len(self._boxes.marks) < padded(n):
+            self._boxes = make_scratch(n + n // 4 + 256, self._dtype)
         return self._boxes

@@ -8,7 +8,6 @@ import numpy as np
 from numba import njit
 
 from tear3d.problem.arrays import FloatArray
-from tear3d.problem.losses import point_saving
 from tear3d.prove.domains.rotations import cell_frame
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW
 
@@ -33,6 +32,8 @@ class Setting(NamedTuple):
     radius: float
     """Typical ξ and |x|: part of no bound."""
     eps: float
+    unit: float
+    """Rounding of a residual in float64, and the unit roundoff of the points at home."""
     slacks: Slacks
     loss: int
     farthest: float
@@ -55,23 +56,6 @@ def is_near(node, farthest, zone):
         turn += g * g
         shift += t * t
     return (2.0 * np.sqrt(turn) * farthest + np.sqrt(shift)) * STRAIGHT <= zone
-
-
-@njit(cache=True, nogil=True)
-def saving_at(points, span, loss, face, pose):
-    """What points[span] save at chart point pose[0:3] of a face and t = pose[3:6]."""
-    g = (pose[0], pose[1], pose[2])
-    r00, r01, r02, r10, r11, r12, r20, r21, r22 = cell_frame(face, g, g).rotation
-    total = 0.0
-    for i in range(span[0], span[1]):
-        x0, x1, x2 = points.x[0, i], points.x[1, i], points.x[2, i]
-        e0 = points.y[0, i] - (r00 * x0 + r01 * x1 + r02 * x2) - pose[3]
-        e1 = points.y[1, i] - (r10 * x0 + r11 * x1 + r12 * x2) - pose[4]
-        e2 = points.y[2, i] - (r20 * x0 + r21 * x1 + r22 * x2) - pose[5]
-        square = e0 * e0 + e1 * e1 + e2 * e2
-        if square <= points.xi[i] * points.xi[i]:
-            total += points.w[i] * point_saving(loss, points.xi[i], abs(e0) + abs(e1) + abs(e2), square)
-    return total
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,161 @@
+"""Points about the pose at the middle of a box, in which smaller boxes are searched (mathematics.md, section 8.4)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tear3d.problem.arrays import FloatArray
+from tear3d.problem.losses import point_saving
+from tear3d.prove.bounds.corners import LANES
+from tear3d.prove.bounds.slopes import BOUND_OF, LENGTH, LOCAL, PLACE, RESIDUAL, ROWS, WEIGHT, Box
+from tear3d.prove.domains.rotations import UP, cell_frame
+from tear3d.prove.pose.nodes import FACE, HIGH, LOW
+
+SINGLE_UP = 1.0 + 2.0**-22
+"""Covers the rounding of ξ and w to float32."""
+TINY = 1e-300
+"""A side of an empty box has at least this length."""
+
+
+class Home(NamedTuple):
+    """The pose at the middle of a box."""
+
+    rotation: FloatArray
+    shift: FloatArray
+
+
+def padded(n: int) -> int:
+    """Places for n points that are looked at LANES at a time."""
+    return -(-n // LANES) * LANES
+
+
+@njit(cache=True, nogil=True)
+def fill_up(points, start, stop):
+    """Fill points[start:stop] up to a multiple of LANES with points that save nothing; returns where they end."""
+    end = start + (stop - start + LANES - 1) // LANES * LANES
+    points[:, stop:end] = 0.0
+    return end
+
+
+@njit(cache=True, nogil=True)
+def settle(node, home):
+    """Make the middle of a box the home."""
+    g = (0.5 * (node[LOW] + node[HIGH]), 0.5 * (node[LOW + 1] + node[HIGH + 1]), 0.5 * (node[LOW + 2] + node[HIGH + 2]))
+    rotation = cell_frame(int(node[FACE]), g, g).rotation
+    for k in range(3):
+        for j in range(3):
+            home.rotation[k, j] = rotation[3 * k + j]
+        home.shift[k] = 0.5 * (node[LOW + 3 + k] + node[HIGH + 3 + k])
+
+
+@njit(cache=True, nogil=True)
+def _gather(x, y, xi, w, index, frame, home, up, points):
+    rotation, mean, shift = frame
+    shared, equal = xi.size == 1, w.size == 1
+    own = home.rotation
+    for k in range(index.size):
+        i = index[k]
+        a, b, c = x[i, 0] - mean[0], x[i, 1] - mean[1], x[i, 2] - mean[2]
+        u = rotation[0, 0] * a + rotation[0, 1] * b + rotation[0, 2] * c
+        v = rotation[1, 0] * a + rotation[1, 1] * b + rotation[1, 2] * c
+        s = rotation[2, 0] * a + rotation[2, 1] * b + rotation[2, 2] * c
+        for row in range(3):
+            turned = own[row, 0] * u + own[row, 1] * v + own[row, 2] * s
+            points[PLACE + row, k] = turned
+            points[RESIDUAL + row, k] = y[i, row] - shift[row] - turned - home.shift[row]
+        points[LENGTH, k] = np.sqrt(u * u + v * v + s * s)
+        points[BOUND_OF, k] = up * (xi[0] if shared else xi[i])
+        points[WEIGHT, k] = up * (w[0] if equal else w[i])
+
+
+def gather(pairs: Any, frame: tuple[FloatArray, ...], index: NDArray[np.int32], home: Home, points: NDArray[Any]) -> int:
+    """Write some pairs, packed by (rotation, mean, shift), into the front of `points`; returns where they end."""
+    up = SINGLE_UP if points.dtype == np.float32 else 1.0
+    _gather(pairs.x, pairs.y, pairs.xi, pairs.w, index, frame, home, up, points)
+    return int(fill_up(points, 0, len(index)))
+
+
+@njit(cache=True, nogil=True)
+def _turn(face, low, high, home):
+    """The frame of a cell, and D: its centre, with the inward factor, is (I + D) times home's rotation."""
+    frame = cell_frame(face, low, high)
+    r, h = frame.rotation, home.rotation
+    turn = (
+        r[0] * h[0, 0] + r[1] * h[0, 1] + r[2] * h[0, 2] - 1.0,
+        r[0] * h[1, 0] + r[1] * h[1, 1] + r[2] * h[1, 2],
+        r[0] * h[2, 0] + r[1] * h[2, 1] + r[2] * h[2, 2],
+        r[3] * h[0, 0] + r[4] * h[0, 1] + r[5] * h[0, 2],
+        r[3] * h[1, 0] + r[4] * h[1, 1] + r[5] * h[1, 2] - 1.0,
+        r[3] * h[2, 0] + r[4] * h[2, 1] + r[5] * h[2, 2],
+        r[6] * h[0, 0] + r[7] * h[0, 1] + r[8] * h[0, 2],
+        r[6] * h[1, 0] + r[7] * h[1, 1] + r[8] * h[1, 2],
+        r[6] * h[2, 0] + r[7] * h[2, 1] + r[8] * h[2, 2] - 1.0,
+    )
+    return frame, turn
+
+
+@njit(cache=True, nogil=True)
+def _length(values):
+    total = 0.0
+    for value in values:
+        total += value * value
+    return np.sqrt(total)
+
+
+@njit(cache=True, nogil=True)
+def seen_from_home(node, home, farthest, eps, unit):
+    """A box for points at home, none of which is farther out; and half its sides of g."""
+    frame, turn = _turn(
+        int(node[FACE]),
+        (node[LOW], node[LOW + 1], node[LOW + 2]),
+        (node[HIGH], node[HIGH + 1], node[HIGH + 2]),
+        home,
+    )
+    a, h = frame.axes, frame.half
+    moves = (
+        h[0] * a[0],
+        h[0] * a[1],
+        h[0] * a[2],
+        h[1] * a[3],
+        h[1] * a[4],
+        h[1] * a[5],
+        h[2] * a[6],
+        h[2] * a[7],
+        h[2] * a[8],
+    )
+    shift = (
+        0.5 * (node[LOW + 3] + node[HIGH + 3]) - home.shift[0],
+        0.5 * (node[LOW + 4] + node[HIGH + 4]) - home.shift[1],
+        0.5 * (node[LOW + 5] + node[HIGH + 5]) - home.shift[2],
+    )
+    half = (
+        0.5 * (node[HIGH + 3] - node[LOW + 3]) * UP + TINY,
+        0.5 * (node[HIGH + 4] - node[LOW + 4]) * UP + TINY,
+        0.5 * (node[HIGH + 5] - node[LOW + 5]) * UP + TINY,
+    )
+    moved = (_length(turn) + _length(moves[:3]) + _length(moves[3:6]) + _length(moves[6:]) + frame.remainder) * farthest
+    moved += _length(shift) + _length(half)
+    return Box(turn, moves, shift, half, frame.remainder, eps + LOCAL * unit * moved, LOCAL * unit), h
+
+
+@njit(cache=True, nogil=True)
+def saving_at(points, span, loss, home, face, pose):
+    """What points[span] save at chart point pose[0:3] of a face and t = pose[3:6], nearly."""
+    g = (pose[0], pose[1], pose[2])
+    d = _turn(face, g, g, home)[1]
+    t0, t1, t2 = pose[3] - home.shift[0], pose[4] - home.shift[1], pose[5] - home.shift[2]
+    total = 0.0
+    for i in range(span[0], span[1]):
+        p0, p1, p2 = points[PLACE, i], points[PLACE + 1, i], points[PLACE + 2, i]
+        e0 = points[RESIDUAL, i] - (d[0] * p0 + d[1] * p1 + d[2] * p2) - t0
+        e1 = points[RESIDUAL + 1, i] - (d[3] * p0 + d[4] * p1 + d[5] * p2) - t1
+        e2 = points[RESIDUAL + 2, i] - (d[6] * p0 + d[7] * p1 + d[8] * p2) - t2
+        square = e0 * e0 + e1 * e1 + e2 * e2
+        xi = np.float64(points[BOUND_OF, i])
+        if square <= xi * xi:
+            total += points[WEIGHT, i] * point_saving(loss, xi, abs(e0) + abs(e1) + abs(e2), square)
+    return total
