@@ -98,7 +98,7 @@ def align(
                 clouds.append(tear3d.read_cloud(path, max_bytes=max_bytes, keep_invalid=True))
         with session.step("fingerprint"):
             inputs = outputs.describe([source, target])
-        compile_when_cold(session, proof=proof is not False, clouds=True)
+        compile_when_cold(session, proof, clouds=True)
         given: dict[str, Any] = {
             "voxel_size": voxel_size,
             "noise_bound": noise_bound,
