@@ -115,7 +115,7 @@ def register(
     )
     limits = options.limits()
     pairs = Pairs.of(source, target, noise_bound, weights)
-    with compiled_apart(limits, needed(options.certify)), ctrl_c_cancels(limits):
+    with compiled_apart(limits, needed(options.certify, pairs=len(pairs))), ctrl_c_cancels(limits):
         return solve(pairs, options, limits)
 
 

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from tear3d.problem.kernels import settle
+from tear3d.problem.kernels import DOUBLE_LIMIT, settle
 
 if TYPE_CHECKING:
     from tear3d.prove.pose.stage import WholePose
 
-# Above this size the proof stores its points in float32, which is compiled separately.
-_LARGE = 60_000
 
-
-def compile_group(name: str) -> None:
-    """Compile a group of `tear3d.problem.kernels.GROUPS` in this process, which does nothing else."""
+def compile_here(names: Sequence[str]) -> None:
+    """Compile groups of `tear3d.problem.kernels.GROUPS` in this process, which does nothing else."""
     settle()
     gc.disable()  # a compiler makes many small things that live on: looking through them takes a tenth of its time
-    RECIPES[name]()
-
-
-def _register(pairs: int = 300, **options: object) -> None:
-    import tear3d
-
-    problem = tear3d.synthetic.make_problem(pairs, 0.5)
-    tear3d.register(problem.source, problem.target, noise_bound=problem.noise_bound, **options)  # type: ignore[arg-type]
+    for name in names:
+        RECIPES[name]()
+        gc.collect()
 
 
 def _pivots() -> None:
@@ -113,16 +105,16 @@ def _lengths() -> None:
     find_followers(lot, 0, len(every), lot, np.array([len(every)]), 1, left)
 
 
-def _rows() -> None:
+def _rows(pairs: int = 100) -> None:
     import numpy as np
 
     from tear3d.problem.options import Options
     from tear3d.prove.row.problem import RowProblem
     from tear3d.prove.row.solve import solve_row
 
-    x, axis = np.random.default_rng(0).normal(size=(100, 3)), np.eye(3)[0]
+    x, axis = np.random.default_rng(0).normal(size=(pairs, 3)), np.eye(3)[0]
     problem = RowProblem(x, x, np.array([0.05]), np.ones(1), np.zeros(3), axis, 0.0)
-    options = Options.of(rel_gap=0.1, threads=1)
+    options = Options.of(rel_gap=0.1, threads=1, node_limit=100)
     wrong = np.eye(3)[1]  # from the right row there would be nothing to search
     solve_row(problem, (wrong, 0.0), options, options.limits(), "first row")
 
@@ -152,13 +144,18 @@ def _refinement() -> None:
         refine_icp(cloud, cloud, np.eye(4), method=method, voxel_size=0.1)
 
 
-def _losses() -> None:
-    for loss in ("cm", "tls"):
-        _register(loss=loss)
+def _sweeps() -> None:
+    import tear3d
+
+    problem = tear3d.synthetic.make_problem(60, 0.2)
+    for bounds, loss in (("sharp", "cm"), ("sharp", "tls"), ("sweep", "tear"), ("paper", "tear")):
+        options = {"certify": "rows", "bounds": bounds, "loss": loss, "time_limit": 3.0}
+        tear3d.register(problem.source, problem.target, noise_bound=problem.noise_bound, **options)  # type: ignore[arg-type]
 
 
 RECIPES: dict[str, Callable[[], object]] = {
     "rows": _rows,
+    "many rows": lambda: _rows(DOUBLE_LIMIT + 1),
     "votes": _votes,
     "slopes": _slopes,
     "pivots": _pivots,
@@ -166,6 +163,5 @@ RECIPES: dict[str, Callable[[], object]] = {
     "lengths": _lengths,
     "features": _features,
     "refinement": _refinement,
-    "many pairs": lambda: _register(_LARGE),
-    "other losses": _losses,
+    "sweeps": _sweeps,
 }

@@ -7,7 +7,7 @@ import errno
 import logging
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -130,13 +130,13 @@ class Session:
 
 def solve(session: Session, source: Any, target: Any, **options: Any) -> Result:
     """Call the library under the session's progress bar."""
-    compile_when_cold(session, options.get("certify", True))
+    compile_when_cold(session, kernels.needed(options.get("certify", True), pairs=len(source)))
     return tear3d.register(source, target, progress=session.bar, **options)
 
 
-def compile_when_cold(session: Session, certify: str | bool, *, clouds: bool = False) -> None:
+def compile_when_cold(session: Session, needed: Sequence[str]) -> None:
     """The first run after installation compiles what it needs, on all cores; where it cannot, the library says so."""
-    missing = kernels.cold(kernels.needed(certify, clouds=clouds))
+    missing = kernels.cold(needed)
     if not missing or not kernels.can_share():
         return
     if not session.quiet:

@@ -25,35 +25,37 @@ class Group(NamedTuple):
 
     module: str
     kernel: str
-    """The one that is compiled last: when it is in the cache, all are. Empty for those that run whole registrations,
-    after the others, whose kernels they find in the cache."""
+    """The one that is compiled last: when it is in the cache, all are. No name tells of kernels in another precision."""
     seconds: int
-    """What it takes on one core of two of an AMD EPYC server (`tear3d warmup` tells)."""
-
-    @property
-    def after(self) -> bool:
-        return not self.kernel
+    """What it takes on one of two cores of an AMD EPYC server."""
+    after: bool = False
+    """It runs whole registrations, and finds the kernels of the others in the cache."""
 
 
 GROUPS: dict[str, Group] = {
-    "rows": Group("prove.row.subtree", "search_subtree", 20),  # the longest first
-    "votes": Group("prove.pose.cells", "search_cells", 11),
-    "slopes": Group("prove.pose.boxes", "search_boxes", 9),
-    "pivots": Group("find.pivots", "search_pivots", 5),
-    "ascents": Group("judge.chance", "_repaired_hits", 5),
-    "lengths": Group("prove.bounds.lengths", "find_followers", 4),
-    "features": Group("features.iss", "_local_maxima", 4),
-    "refinement": Group("clouds.equations", "_error", 4),
-    "many pairs": Group("", "", 6),
-    "other losses": Group("", "", 8),
+    "rows": Group("prove.row.subtree", "search_subtree", 17),
+    "many rows": Group("", "", 16),
+    "votes": Group("prove.pose.cells", "search_cells", 9),
+    "slopes": Group("prove.pose.boxes", "search_boxes", 7),
+    "pivots": Group("find.pivots", "search_pivots", 4),
+    "ascents": Group("judge.chance", "_repaired_hits", 4),
+    "lengths": Group("prove.bounds.lengths", "find_followers", 3),
+    "features": Group("features.iss", "_local_maxima", 2),
+    "refinement": Group("clouds.equations", "_error", 2),
+    "sweeps": Group("prove.bounds.ranges", "rectangle_ranges", 8, after=True),
 }
+DOUBLE_LIMIT = 50_000
+"""Rows of up to so many pairs are searched in float64, larger ones in float32 if that does not cost the certificate:
+their kernels are compiled once more for that. Free choice, part of no bound."""
 _settled: set[str] = set()
 """Groups that are in the cache, or that were tried: this process asks no more."""
 
 
-def needed(certify: str | bool = "pose", *, clouds: bool = False) -> tuple[str, ...]:
-    """The groups that a call needs."""
-    proof = ("rows",) if certify == "rows" else ("votes", "slopes", "lengths") if certify else ()
+def needed(certify: str | bool = "pose", *, pairs: int = 0, clouds: bool = False) -> tuple[str, ...]:
+    """The groups that a call needs. Whether rows in float32 are in the cache cannot be told: they are left out."""
+    proof = () if not certify else ("votes", "slopes", "lengths") if certify != "rows" else ("rows",)
+    if certify == "rows" and pairs > DOUBLE_LIMIT:
+        proof = ()
     return (*proof, "pivots", "ascents", *(("features", "refinement") if clouds else ()))
 
 
@@ -71,8 +73,7 @@ def settle(names: Iterable[str] = tuple(GROUPS)) -> None:
 
 def expected_seconds(names: Sequence[str], cores: int | None = None) -> int:
     """About how long these groups take together."""
-    each = [GROUPS[name].seconds for name in names]
-    return max(-(-sum(each) // (cores or count_cores())), *each)
+    return max(sum(GROUPS[name].seconds for name in share) for share in _shares(names, cores or count_cores()))
 
 
 def count_cores() -> int:
@@ -89,7 +90,7 @@ def can_share() -> bool:
 
 
 def compile_groups(names: Sequence[str], tell: Callable[[str, float], object] | None = None) -> list[str]:
-    """Compile groups, as many at once as there are cores; `tell` hears (group, seconds).
+    """Compile groups, as many at once as there are cores; `tell` hears (groups, seconds).
 
     Returns those that failed: they are left to the run that needs them, which then says why.
     """
@@ -101,8 +102,6 @@ def compile_groups(names: Sequence[str], tell: Callable[[str, float], object] | 
 
 
 def _in_cache(group: Group) -> bool:
-    if group.after:
-        return False
     module = import_module(f"tear3d.{group.module}")
     stats = getattr(getattr(module, group.kernel), "stats", None)
     if stats is None:  # run as plain Python
@@ -112,38 +111,43 @@ def _in_cache(group: Group) -> bool:
     return any(file.stat().st_mtime >= changed for file in files)
 
 
+def _shares(names: Iterable[str], cores: int) -> list[list[str]]:
+    """One process a core: what groups have in common, and Python itself, takes a second each time."""
+    shares: list[list[str]] = [[] for _ in range(cores)]
+    for name in sorted(names, key=lambda name: -GROUPS[name].seconds):
+        min(shares, key=lambda share: sum(GROUPS[name].seconds for name in share)).append(name)
+    return [share for share in shares if share]
+
+
 def _compile_all(names: list[str], tell: Callable[[str, float], object] | None) -> list[str]:
-    """All of them end with us, also by Ctrl-C."""
-    waiting, failed = list(names), []
-    running: dict[str, tuple[subprocess.Popen[bytes], float]] = {}
+    """All processes end with us, also by Ctrl-C."""
+    began, failed = time.perf_counter(), []
+    running: list[tuple[list[str], subprocess.Popen[bytes]]] = []
     try:
-        while waiting or running:
-            while waiting and len(running) < count_cores():
-                running[waiting[0]] = start(waiting[0]), time.perf_counter()
-                del waiting[0]
-            for name, (process, started) in list(running.items()):
-                if process.poll() is None:
-                    continue
-                del running[name]
-                if process.returncode:
-                    failed.append(name)
-                if tell is not None:
-                    tell(name, time.perf_counter() - started)
+        for share in _shares(names, count_cores()):
+            try:
+                running.append((share, start(share)))
+            except OSError:
+                failed += share
+        while running:
             time.sleep(_PAUSE)
-    except OSError:  # no process can be started
-        failed += [*running, *waiting]
+            for share, process in [one for one in running if one[1].poll() is not None]:
+                running.remove((share, process))
+                failed += share if process.returncode else []
+                if tell is not None:
+                    tell(", ".join(share), time.perf_counter() - began)
     finally:
-        for process, _ in running.values():
+        for _, process in running:
             process.kill()
             process.wait()
     return failed
 
 
-def start(name: str) -> subprocess.Popen[bytes]:
-    """Start to compile a group in an interpreter that finds the modules which this one finds."""
-    code = f"import sys; sys.path[:] = {sys.path!r}; from tear3d.cli.kernels import compile_group; "
+def start(names: Sequence[str]) -> subprocess.Popen[bytes]:
+    """Start to compile groups in an interpreter that finds the modules which this one finds."""
+    code = f"import sys; sys.path[:] = {sys.path!r}; from tear3d.cli.kernels import compile_here; "
     return subprocess.Popen(
-        [sys.executable, "-c", code + f"compile_group({name!r})"],
+        [sys.executable, "-c", code + f"compile_here({list(names)!r})"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -9,7 +9,8 @@ import tear3d
 from tear3d.cli import session
 from tear3d.cli.kernels import RECIPES
 from tear3d.errors import InputError
-from tear3d.prove.row.sharp import DOUBLE_LIMIT
+from tear3d.problem.kernels import DOUBLE_LIMIT
+from tear3d.prove.row import solve
 from tests.cli.support import FakeSolver, run, tear3d_command
 
 
@@ -64,7 +65,7 @@ def test_cold_kernels_are_announced_on_stderr_and_compiled_as_needed(solver, pai
     compiled = []
     monkeypatch.setattr(session.kernels, "cold", list)
     monkeypatch.setattr(session.kernels, "can_share", lambda: True)
-    monkeypatch.setattr(session.kernels, "compile_groups", compiled.append)
+    monkeypatch.setattr(session.kernels, "compile_groups", lambda names: compiled.append(list(names)))
     told = run("register", pairs_file).stderr
     assert f"once after installation; about {session.kernels.expected_seconds(compiled[0])} seconds" in told
     assert run("register", pairs_file, "--quiet", "--no-certify").stderr == ""
@@ -81,22 +82,24 @@ def test_where_no_process_can_be_started_the_library_compiles(solver, pairs_file
 
 
 def test_warmup_covers_both_precisions_every_loss_and_the_clouds(solver, monkeypatch):
-    told = []
+    told, sizes = [], []
 
     class Done:
         returncode = 0
 
-        def __init__(self, group):
-            if session.kernels.GROUPS[group].after:
-                RECIPES[group]()
-            told.append(group)
+        def __init__(self, names):
+            for name in names:
+                if name in ("sweeps", "rows", "many rows"):
+                    RECIPES[name]()
+            told.extend(names)
 
         def poll(self):
             return self.returncode
 
     monkeypatch.setattr(session.kernels, "start", Done)
+    monkeypatch.setattr(solve, "solve_row", lambda problem, *given: sizes.append(len(problem.source)))
     assert "kernels are ready" in run("warmup").stdout
     assert sorted(told) == sorted(session.kernels.GROUPS) == sorted(RECIPES)
-    assert {call.get("loss", "tear") for call in solver.calls} == {"tear", "cm", "tls"}
-    sizes = [len(call["source"]) for call in solver.calls if call.get("loss", "tear") == "tear"]
-    assert max(sizes) > DOUBLE_LIMIT
+    assert {(call["loss"], call["bounds"]) for call in solver.calls} > {("cm", "sharp"), ("tls", "sharp")}
+    assert {call["bounds"] for call in solver.calls} == {"sharp", "sweep", "paper"}
+    assert min(sizes) <= DOUBLE_LIMIT < max(sizes)

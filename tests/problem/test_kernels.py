@@ -27,8 +27,8 @@ def started(monkeypatch):
     """Processes that do as they are told, by group, instead of compiling."""
     todo, processes = {}, []
 
-    def start(name):
-        processes.append(subprocess.Popen([sys.executable, "-c", todo.get(name, SUCCEED)]))
+    def start(names):
+        processes.append(subprocess.Popen([sys.executable, "-c", "\n".join(todo.get(name, SUCCEED) for name in names)]))
         return processes[-1]
 
     monkeypatch.setattr(kernels, "start", start)
@@ -39,7 +39,7 @@ def started(monkeypatch):
 def test_every_group_is_known_by_a_kernel_that_exists():
     """One that was renamed would be compiled at every start."""
     for group in kernels.GROUPS.values():
-        assert group.after or callable(getattr(importlib.import_module(f"tear3d.{group.module}"), group.kernel))
+        assert not group.kernel or callable(getattr(importlib.import_module(f"tear3d.{group.module}"), group.kernel))
 
 
 def test_groups_that_a_call_needs():
@@ -47,6 +47,8 @@ def test_groups_that_a_call_needs():
     assert {"votes", "slopes", "lengths"} <= set(kernels.needed("pose")) == set(kernels.needed(True))
     assert "rows" in kernels.needed("rows")
     assert "votes" not in kernels.needed("rows")
+    assert kernels.needed("rows", pairs=kernels.DOUBLE_LIMIT + 1) == kernels.needed(False)
+    assert not {name for name in kernels.needed(clouds=True) if not kernels.GROUPS[name].kernel}
     assert set(kernels.needed(clouds=True)) - set(kernels.needed()) == {"features", "refinement"}
 
 
@@ -98,11 +100,20 @@ def test_one_core_or_one_of_many_workers_compiles_by_itself(monkeypatch):
     assert not kernels.can_share()
 
 
+def test_shares_of_the_cores_are_about_equal():
+    shares = kernels._shares(kernels.needed(), 2)
+    assert sorted(sum(shares, [])) == sorted(kernels.needed())
+    first, second = (sum(kernels.GROUPS[name].seconds for name in share) for share in shares)
+    assert abs(first - second) <= 0.2 * max(first, second)
+    assert len(kernels._shares(kernels.needed(), 64)) == len(kernels.needed())
+
+
 def test_groups_that_fail_are_named_and_not_tried_again(started):
-    started.todo["votes"], told = FAIL, []
-    assert kernels.compile_groups(["slopes", "votes", "pivots"], lambda *done: told.append(done)) == ["votes"]
-    assert sorted(name for name, _ in told) == ["pivots", "slopes", "votes"]
-    assert kernels.cold(["slopes", "votes", "pivots"]) == []
+    names, told = ["slopes", "votes", "pivots"], []
+    started.todo["votes"] = FAIL
+    assert kernels.compile_groups(names, lambda *done: told.append(done)) == ["votes"]
+    assert sorted(share for share, _ in told) == ["slopes, pivots", "votes"]
+    assert kernels.cold(names) == []
 
 
 def test_without_processes_all_groups_fail(monkeypatch):
