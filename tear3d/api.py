@@ -14,6 +14,7 @@ from tear3d.judge.uncertainty import pose_covariance
 from tear3d.judge.verdict import Evidence, could_be_chance, near_tie, verdict
 from tear3d.problem.arrays import Numbers, Points
 from tear3d.problem.compiling import compiled_apart
+from tear3d.problem.kernels import needed
 from tear3d.problem.limits import Limits, ProgressCallback, Stop, ctrl_c_cancels
 from tear3d.problem.losses import Loss, LossName
 from tear3d.problem.objective import Scored, full_saving, survey
@@ -113,8 +114,9 @@ def register(
         seed=seed,
     )
     limits = options.limits()
-    with ctrl_c_cancels(limits), compiled_apart(limits):
-        return solve(Pairs.of(source, target, noise_bound, weights), options, limits)
+    pairs = Pairs.of(source, target, noise_bound, weights)
+    with compiled_apart(limits, needed(options.certify, pairs=len(pairs))), ctrl_c_cancels(limits):
+        return solve(pairs, options, limits)
 
 
 def solve(

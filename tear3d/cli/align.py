@@ -11,6 +11,7 @@ import tear3d
 from tear3d.cli import options
 from tear3d.cli.outputs import Outputs
 from tear3d.cli.session import Session, compile_when_cold, exit_on_errors, finish
+from tear3d.problem.kernels import needed
 
 _FORMATS = ".ply, .pcd, .las, .laz, .e57, .xyz, .csv, .txt, .npy, .npz, .obj or KITTI's .bin"
 _FEATURES = "Features"
@@ -98,7 +99,7 @@ def align(
                 clouds.append(tear3d.read_cloud(path, max_bytes=max_bytes, keep_invalid=True))
         with session.step("fingerprint"):
             inputs = outputs.describe([source, target])
-        compile_when_cold(session, proof=proof is not False, clouds=True)
+        compile_when_cold(session, needed(proof, clouds=True))
         given: dict[str, Any] = {
             "voxel_size": voxel_size,
             "noise_bound": noise_bound,

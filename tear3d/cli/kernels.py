@@ -1,81 +1,24 @@
-"""Compile the kernels once, ahead of use.
-
-The compiled code goes to Numba's cache on disk, where every later process finds it. Numba's compiler holds a lock, so
-each group of kernels is compiled in a process of its own. Groups share no kernel that takes long.
-"""
+"""How each group of kernels is compiled: by calls of them with little data."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+import gc
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from tear3d.problem.kernels import DOUBLE_LIMIT, settle
 
 if TYPE_CHECKING:
     from tear3d.prove.pose.stage import WholePose
 
-# Above this size the proof stores its points in float32, which is compiled separately.
-_LARGE = 60_000
 
-
-class Group(NamedTuple):
-    """Kernels that are compiled together."""
-
-    compile: Callable[[], object]
-    kernel: str
-    """Module and name of the one that is compiled last: when it is in the cache, all are."""
-    seconds: int
-    """About what it takes on one core of a few years ago."""
-    after: bool = False
-    """It runs whole registrations, and finds the kernels of the others in the cache."""
-
-
-def cold(names: Sequence[str]) -> list[str]:
-    """Those of some groups that were never compiled by this installation, as far as the usual places tell."""
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
-    places = [Path(chosen)] if chosen else [Path(__file__).parents[1], Path.home() / ".cache" / "numba"]
-    known = {entry.name.split("-")[0] for place in places for entry in place.rglob("*.nbi")}
-    return [name for name in names if GROUPS[name].kernel not in known]
-
-
-def expected_seconds(names: Sequence[str]) -> int:
-    """About how long these groups take together, to the next five seconds."""
-    total = sum(GROUPS[name].seconds for name in names)
-    return 5 * -(-max(total // _cores(), *(GROUPS[name].seconds for name in names)) // 5)
-
-
-def compile_kernels(names: Sequence[str], tell: Callable[[str, float], object] | None = None) -> None:
-    """Compile groups, as many at once as there are cores; `tell` hears (group, seconds).
-
-    A group that fails is left to the run that needs it, which then says why.
-    """
-    for later in (False, True):
-        with ThreadPoolExecutor(_cores()) as pool:
-            for name, seconds in pool.map(_compile, [name for name in names if GROUPS[name].after == later]):
-                if tell is not None:
-                    tell(name, seconds)
-
-
-def _cores() -> int:
-    return max(1, os.cpu_count() or 1)
-
-
-def _compile(name: str) -> tuple[str, float]:
-    started = perf_counter()
-    command = [sys.executable, "-c", f"from tear3d.cli.kernels import GROUPS; GROUPS[{name!r}].compile()"]
-    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-    return name, perf_counter() - started
-
-
-def _register(pairs: int = 300, **options: object) -> None:
-    import tear3d
-
-    problem = tear3d.synthetic.make_problem(pairs, 0.5)
-    tear3d.register(problem.source, problem.target, noise_bound=problem.noise_bound, **options)  # type: ignore[arg-type]
+def compile_here(names: Sequence[str]) -> None:
+    """Compile groups of `tear3d.problem.kernels.GROUPS` in this process, which does nothing else."""
+    settle()
+    gc.disable()  # a compiler makes many small things that live on: looking through them takes a tenth of its time
+    for name in names:
+        RECIPES[name]()
+        gc.collect()
 
 
 def _pivots() -> None:
@@ -145,13 +88,15 @@ def _slopes() -> None:
 def _lengths() -> None:
     import numpy as np
 
+    from tear3d.problem.losses import LOSSES
+    from tear3d.problem.pairs import Pairs
     from tear3d.prove.bounds.lengths import find_company, find_followers, find_friends
     from tear3d.prove.pose.lots import make_lot, take_lot
     from tear3d.prove.pose.sieve import no_friends
 
-    stage = _stage()
-    every = np.arange(len(stage.pairs))
-    lot = make_lot(stage.pairs, stage.loss)
+    x = np.random.default_rng(0).normal(size=(50, 3))
+    every = np.arange(len(x))
+    lot = make_lot(Pairs.of(x, x, 0.05), LOSSES["tear"])
     assert lot is not None
     lot, left = take_lot(lot, every), np.zeros(len(every), np.uint8)
     friends = no_friends(lot)
@@ -160,16 +105,16 @@ def _lengths() -> None:
     find_followers(lot, 0, len(every), lot, np.array([len(every)]), 1, left)
 
 
-def _rows() -> None:
+def _rows(pairs: int = 100) -> None:
     import numpy as np
 
     from tear3d.problem.options import Options
     from tear3d.prove.row.problem import RowProblem
     from tear3d.prove.row.solve import solve_row
 
-    x, axis = np.random.default_rng(0).normal(size=(100, 3)), np.eye(3)[0]
+    x, axis = np.random.default_rng(0).normal(size=(pairs, 3)), np.eye(3)[0]
     problem = RowProblem(x, x, np.array([0.05]), np.ones(1), np.zeros(3), axis, 0.0)
-    options = Options.of(rel_gap=0.1, threads=1)
+    options = Options.of(rel_gap=0.1, threads=1, node_limit=100)
     wrong = np.eye(3)[1]  # from the right row there would be nothing to search
     solve_row(problem, (wrong, 0.0), options, options.limits(), "first row")
 
@@ -199,31 +144,24 @@ def _refinement() -> None:
         refine_icp(cloud, cloud, np.eye(4), method=method, voxel_size=0.1)
 
 
-def _losses() -> None:
-    for loss in ("cm", "tls"):
-        _register(loss=loss)
+def _sweeps() -> None:
+    import tear3d
+
+    problem = tear3d.synthetic.make_problem(60, 0.2)
+    for bounds, loss in (("sharp", "cm"), ("sharp", "tls"), ("sweep", "tear"), ("paper", "tear")):
+        options = {"certify": "rows", "bounds": bounds, "loss": loss, "time_limit": 3.0}
+        tear3d.register(problem.source, problem.target, noise_bound=problem.noise_bound, **options)  # type: ignore[arg-type]
 
 
-GROUPS: dict[str, Group] = {
-    "rows": Group(_rows, "subtree.search_subtree", 30),  # the longest first
-    "votes": Group(_votes, "cells.search_cells", 15),
-    "slopes": Group(_slopes, "boxes.search_boxes", 10),
-    "pivots": Group(_pivots, "pivots.search_pivots", 9),
-    "ascents": Group(_ascents, "chance._repaired_hits", 7),
-    "lengths": Group(_lengths, "lengths.find_followers", 5),
-    "features": Group(_features, "iss._local_maxima", 5),
-    "refinement": Group(_refinement, "equations._error", 5),
-    "many pairs": Group(lambda: _register(_LARGE), "", 20, after=True),
-    "other losses": Group(_losses, "", 20, after=True),
+RECIPES: dict[str, Callable[[], object]] = {
+    "rows": _rows,
+    "many rows": lambda: _rows(DOUBLE_LIMIT + 1),
+    "votes": _votes,
+    "slopes": _slopes,
+    "pivots": _pivots,
+    "ascents": _ascents,
+    "lengths": _lengths,
+    "features": _features,
+    "refinement": _refinement,
+    "sweeps": _sweeps,
 }
-ANSWER = ("pivots", "ascents")
-"""What an answer without proof needs."""
-
-
-def needed(*, proof: bool = True, clouds: bool = False) -> tuple[str, ...]:
-    """The groups that a command needs."""
-    return (
-        *(("votes", "slopes", "lengths") if proof else ()),
-        *ANSWER,
-        *(("features", "refinement") if clouds else ()),
-    )

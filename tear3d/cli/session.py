@@ -7,7 +7,7 @@ import errno
 import logging
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import tear3d
-from tear3d.cli import kernels as warmup
+from tear3d.problem import kernels
 
 if TYPE_CHECKING:
     from tear3d.cli.folder import Run
@@ -130,20 +130,20 @@ class Session:
 
 def solve(session: Session, source: Any, target: Any, **options: Any) -> Result:
     """Call the library under the session's progress bar."""
-    compile_when_cold(session, proof=options.get("certify") is not False)
+    compile_when_cold(session, kernels.needed(options.get("certify", True), pairs=len(source)))
     return tear3d.register(source, target, progress=session.bar, **options)
 
 
-def compile_when_cold(session: Session, **needs: bool) -> None:
-    """The first run after installation compiles what it needs, on all cores; see `kernels.needed`."""
-    missing = warmup.cold(warmup.needed(**needs))
-    if not missing:
+def compile_when_cold(session: Session, needed: Sequence[str]) -> None:
+    """The first run after installation compiles what it needs, on all cores; where it cannot, the library says so."""
+    missing = kernels.cold(needed)
+    if not missing or not kernels.can_share():
         return
     if not session.quiet:
-        seconds = warmup.expected_seconds(missing)
+        seconds = kernels.expected_seconds(missing)
         session.bar.say(f"compiling kernels, once after installation; about {seconds} seconds ...")
     with session.step("compile"):
-        warmup.compile_kernels(missing)
+        kernels.compile_groups(missing)
 
 
 def finish(

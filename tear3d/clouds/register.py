@@ -19,6 +19,7 @@ from tear3d.features.matching import check_match_options, match
 from tear3d.features.voxel import check_voxel_size
 from tear3d.problem.arrays import Points
 from tear3d.problem.compiling import compiled_apart
+from tear3d.problem.kernels import needed
 from tear3d.problem.limits import ProgressCallback, ctrl_c_cancels
 from tear3d.problem.options import Options, TimeLimit, as_number
 
@@ -111,7 +112,7 @@ def register_clouds(
         limits=limits,
         threads=threads,
     )
-    with ctrl_c_cancels(limits), compiled_apart(limits):
+    with compiled_apart(limits, needed(checked.certify, clouds=True)), ctrl_c_cancels(limits):
         return job.run()
 
 

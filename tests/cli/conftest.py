@@ -17,7 +17,7 @@ from tests.cli.support import FOUND, FakeAligner, FakeSolver
 def solver(monkeypatch):
     fake = FakeSolver()
     monkeypatch.setattr(tear3d, "register", fake, raising=False)
-    monkeypatch.setattr(session.warmup, "cold", lambda names: [])
+    monkeypatch.setattr(session.kernels, "cold", lambda names: [])
     return fake
 
 
@@ -33,7 +33,7 @@ def pairs_file(tmp_path):
 def aligner(monkeypatch):
     fake = FakeAligner()
     monkeypatch.setattr(tear3d, "register_clouds", fake, raising=False)
-    monkeypatch.setattr(session.warmup, "cold", lambda names: [])
+    monkeypatch.setattr(session.kernels, "cold", lambda names: [])
     return fake
 
 

@@ -1,16 +1,16 @@
 """What every command shares: errors in one line, warnings, and compiling when the cache is cold."""
 
 import errno
-import importlib
 import logging
-import sys
 
 import pytest
 
 import tear3d
 from tear3d.cli import session
+from tear3d.cli.kernels import RECIPES
 from tear3d.errors import InputError
-from tear3d.prove.row.sharp import DOUBLE_LIMIT
+from tear3d.problem.kernels import DOUBLE_LIMIT
+from tear3d.prove.row import solve
 from tests.cli.support import FakeSolver, run, tear3d_command
 
 
@@ -63,55 +63,43 @@ def test_warnings_of_the_library_are_shown_unless_quiet(solver, pairs_file, monk
 
 def test_cold_kernels_are_announced_on_stderr_and_compiled_as_needed(solver, pairs_file, monkeypatch):
     compiled = []
-    monkeypatch.setattr(session.warmup, "cold", list)
-    monkeypatch.setattr(session.warmup, "compile_kernels", compiled.append)
+    monkeypatch.setattr(session.kernels, "cold", list)
+    monkeypatch.setattr(session.kernels, "can_share", lambda: True)
+    monkeypatch.setattr(session.kernels, "compile_groups", lambda names: compiled.append(list(names)))
     told = run("register", pairs_file).stderr
-    assert f"once after installation; about {session.warmup.expected_seconds(compiled[0])} seconds" in told
+    assert f"once after installation; about {session.kernels.expected_seconds(compiled[0])} seconds" in told
     assert run("register", pairs_file, "--quiet", "--no-certify").stderr == ""
-    assert compiled == [["votes", "slopes", "lengths", "pivots", "ascents"], ["pivots", "ascents"]]
+    assert run("register", pairs_file, "--quiet", "--certify", "rows").stderr == ""
+    answer = ["pivots", "ascents"]
+    assert compiled == [["votes", "slopes", "lengths", *answer], answer, ["rows", *answer]]
 
 
-def test_kernel_cache_is_found_where_numba_puts_it(tmp_path, monkeypatch):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    needed = session.warmup.needed(clouds=True)
-    assert session.warmup.cold(needed) == list(needed)
-    for name in needed[1:]:
-        (tmp_path / name).mkdir()
-        (tmp_path / name / f"{session.warmup.GROUPS[name].kernel}-1.py311.nbi").touch()
-    assert session.warmup.cold(needed) == [needed[0]]
-
-
-def test_every_group_is_known_by_a_kernel_that_exists():
-    """One that was renamed would be compiled at every start."""
-    for module in ("clouds.register", "clouds.turns", "prove.rows", "prove.whole"):
-        importlib.import_module(f"tear3d.{module}")
-    jitted = set()
-    for module in list(sys.modules.values()):
-        for name, value in vars(module).items() if module.__name__.startswith("tear3d.") else ():
-            if getattr(value, "__module__", None) == module.__name__ and callable(value):
-                jitted.add(f"{module.__name__.rpartition('.')[2]}.{name}")
-    named = {group.kernel for group in session.warmup.GROUPS.values()} - {""}
-    assert named <= jitted
-
-
-def test_expected_seconds_are_shared_by_the_cores(monkeypatch):
-    monkeypatch.setattr(session.warmup, "_cores", lambda: 2)
-    seconds = [session.warmup.GROUPS[name].seconds for name in session.warmup.ANSWER]
-    assert max(seconds) <= session.warmup.expected_seconds(session.warmup.ANSWER) < sum(seconds) + 5
+def test_where_no_process_can_be_started_the_library_compiles(solver, pairs_file, monkeypatch):
+    monkeypatch.setattr(session.kernels, "cold", list)
+    monkeypatch.setattr(session.kernels, "can_share", lambda: False)
+    assert "compiling" not in run("register", pairs_file).stderr
+    assert len(solver.calls) == 1
 
 
 def test_warmup_covers_both_precisions_every_loss_and_the_clouds(solver, monkeypatch):
-    told = []
+    told, sizes = [], []
 
-    def compile_here(group):
-        if session.warmup.GROUPS[group].after:
-            session.warmup.GROUPS[group].compile()
-        told.append(group)
-        return group, 0.0
+    class Done:
+        returncode = 0
 
-    monkeypatch.setattr(session.warmup, "_compile", compile_here)
+        def __init__(self, names):
+            for name in names:
+                if name in ("sweeps", "rows", "many rows"):
+                    RECIPES[name]()
+            told.extend(names)
+
+        def poll(self):
+            return self.returncode
+
+    monkeypatch.setattr(session.kernels, "start", Done)
+    monkeypatch.setattr(solve, "solve_row", lambda problem, *given: sizes.append(len(problem.source)))
     assert "kernels are ready" in run("warmup").stdout
-    assert sorted(told) == sorted(session.warmup.GROUPS)
-    assert {call.get("loss", "tear") for call in solver.calls} == {"tear", "cm", "tls"}
-    sizes = [len(call["source"]) for call in solver.calls if call.get("loss", "tear") == "tear"]
-    assert max(sizes) > DOUBLE_LIMIT
+    assert sorted(told) == sorted(session.kernels.GROUPS) == sorted(RECIPES)
+    assert {(call["loss"], call["bounds"]) for call in solver.calls} > {("cm", "sharp"), ("tls", "sharp")}
+    assert {call["bounds"] for call in solver.calls} == {"sharp", "sweep", "paper"}
+    assert min(sizes) <= DOUBLE_LIMIT < max(sizes)

@@ -21,7 +21,7 @@ def files(tmp_path):
 
 @pytest.fixture(autouse=True)
 def warm(monkeypatch):
-    monkeypatch.setattr("tear3d.cli.align.compile_when_cold", lambda session, **needs: None)
+    monkeypatch.setattr("tear3d.cli.align.compile_when_cold", lambda session, needed: None)
 
 
 def test_a_time_limit_is_one_line_and_exit_code_3(files, tmp_path):

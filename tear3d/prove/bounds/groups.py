@@ -75,7 +75,7 @@ def find_leaves(points, tree, leaves, counts):
         counts[node - tree.shape[0]] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def moves(frame, centre):
     """What R c less its middle can be over a cell, coordinate by coordinate: least (3) and largest (3)."""
     c0, c1, c2 = centre
@@ -99,12 +99,12 @@ def moves(frame, centre):
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def _voxels(length, size):
     return int(np.ceil(min(TOO_FAR, max(0.0, length) / size + NUDGE)))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def margins(least, largest, size):
     """How many voxels before and behind that of t the z of a group can lie in."""
     before = _voxels(-least[0], size[0]), _voxels(-least[1], size[1]), _voxels(-least[2], size[2])
@@ -112,13 +112,14 @@ def margins(least, largest, size):
     return before, behind
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _wider(source, target, count, offset):
     """target[k] = max(source[k], source[k + offset])."""
     ahead = source[offset:count]
     for k in range(count - offset):
         target[k] = source[k] if source[k] > ahead[k] else ahead[k]
-    target[count - offset : count] = source[count - offset : count]
+    for k in range(count - offset, count):  # the copy of a slice would take seconds to compile
+        target[k] = source[k]
 
 
 @njit(cache=True, nogil=True)

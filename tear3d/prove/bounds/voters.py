@@ -114,10 +114,9 @@ def _cap(rows, span, frame, centre, pad, block, c):
         reach[i] = half * (up - down)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def capped_places(voters, span, frame, centre, low, margin, block):
-    """`places`, sharper for wide cells."""
-    places(voters, span, frame, centre, low, margin, block)
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+def cap_places(voters, span, frame, centre, margin, block):
+    """Make the places sharper, for wide cells."""
     for c in range(3):
         _cap(voters.rows, span, frame, centre, margin, block, c)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tear3d.problem.losses import TEAR, TLS
 from tear3d.prove.bounds.groups import add_to, largest_around, margins, moves
-from tear3d.prove.bounds.voters import BLOCK, ONE, ZERO, Block, F, capped_places, make_block, places
+from tear3d.prove.bounds.voters import BLOCK, ONE, ZERO, Block, F, cap_places, make_block, places
 from tear3d.prove.bounds.voxels import ORIGIN, TINY, VOXELS, Grid, left_of, make_grid, sum_up, survivors
 from tear3d.prove.domains.rotations import Triple
 
@@ -109,7 +109,7 @@ def _ends(middle, reach, xi, count, axis, first, behind):
         behind[i] = np.int32(b) * stride
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _part(ballots, quarters):
     part = (ballots * abs(quarters) + 3) // 4
     return np.int32(part if quarters > 0 else ballots - part)
@@ -154,10 +154,9 @@ def _cast(voters, span, frame, grid, ballot, quarters, block, voxels):
     shared, equal = voters.xi.size == 1, voters.ballots.size == 1
     for begin in range(span[0], span[1], BLOCK):
         end = min(span[1], begin + BLOCK)
+        places(voters, (begin, end), frame, grid.centre, grid.low, ballot.margin, block)
         if wide:
-            capped_places(voters, (begin, end), frame, grid.centre, grid.low, ballot.margin, block)
-        else:
-            places(voters, (begin, end), frame, grid.centre, grid.low, ballot.margin, block)
+            cap_places(voters, (begin, end), frame, grid.centre, ballot.margin, block)
         xi = voters.xi if shared else voters.xi[begin:end]
         ballots = voters.ballots if equal else voters.ballots[begin:end]
         for inner in range(1 if quarters == 4 else 2):
@@ -169,13 +168,13 @@ def _cast(voters, span, frame, grid, ballot, quarters, block, voxels):
     sum_up(voxels, grid.shape, row)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def plain_votes(voters, span, frame, grid, ballot, quarters, booth):
     """The votes of all voters together."""
     _cast(voters, span, frame, grid, ballot, quarters, booth.block, booth.grid)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def grouped_votes(voters, groups, frame, grid, ballot, quarters, booth):
     """The votes of one group of voters after the other, added up; False when some grid would be too large."""
     n0, n1, n2 = grid.shape
@@ -199,16 +198,15 @@ def grouped_votes(voters, groups, frame, grid, ballot, quarters, booth):
         )
         wide = Grid(low, grid.size, shape, centre)
         _cast(voters, span, frame, wide, ballot, quarters, booth.block, booth.part)
-        stride = shape[2] + 1
-        values, spare = largest_around(booth.part, booth.spare, count, 1, before[2] + behind[2] + 1)
-        values, spare = largest_around(values, spare, count, stride, before[1] + behind[1] + 1)
-        stride *= shape[1] + 1
-        values, spare = largest_around(values, spare, count, stride, before[0] + behind[0] + 1)
+        values, spare, stride = booth.part, booth.spare, np.int64(1)  # a literal 1 would be a type of its own
+        for c in (2, 1, 0):
+            values, spare = largest_around(values, spare, count, stride, before[c] + behind[c] + 1)
+            stride *= shape[c] + 1
         add_to(booth.grid, grid.shape, row, values, shape, shape[2] + 1)
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _volume(low, high):
     return (high[0] - low[0] + TINY) * (high[1] - low[1] + TINY) * (high[2] - low[2] + TINY)
 

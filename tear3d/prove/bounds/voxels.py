@@ -121,13 +121,13 @@ def survivors(voxels, shape, row, threshold):
     return Hull(int(most), int(below), (a0, a1, a2), (b0, b1, b2))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _left(low, high, size, first, last):
     slack = EDGE * (abs(low) + abs(high))
     return max(low, low + first * size - slack), min(high, low + (last + 1) * size + slack)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def left_of(grid, high, hull):
     """What is left of the box when only the voxels of a hull are."""
     a0, b0 = _left(grid.low[0], high[0], grid.size[0], hull.first[0], hull.last[0])

@@ -81,7 +81,8 @@ def _split(nodes, segment, top, halve, own):
             continue
         count = top - first
         for k in range(count):
-            nodes[top + k] = nodes[first + k]
+            for c in range(nodes.shape[1]):  # the copy of a row would take seconds to compile
+                nodes[top + k, c] = nodes[first + k, c]
             segment[top + k] = own
             middle = 0.5 * (nodes[first + k, LOW + j] + nodes[first + k, HIGH + j])
             nodes[first + k, HIGH + j] = middle
@@ -90,7 +91,7 @@ def _split(nodes, segment, top, halve, own):
     return top
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def _shrunk(low, high, tally):
     """The share of a box of t that is left."""
     left = 1.0

@@ -45,7 +45,7 @@ def no_nodes() -> FloatArray:
     return np.empty((0, NODE))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def turns(node, radius):
     """How far half of each side of g moves a typical point."""
     c0, c1, c2 = (

@@ -118,7 +118,9 @@ def _fill(x, y, xi, groups, frame, rows, order, extent):
             extent[HIGHEST + row] = max(extent[HIGHEST + row], placed + reach)
         largest_x = max(largest_x, square)
         squares += square
-    extent[LARGEST_X:] = largest_x, largest_y, largest, squares
+    # One by one: a slice would take seconds to compile.
+    extent[LARGEST_X], extent[LARGEST_X + 1], extent[LARGEST_X + 2] = largest_x, largest_y, largest
+    extent[LARGEST_X + 3] = squares
 
 
 def pack(pairs: Pairs, loss: Loss, pose: Pose, cloud: Pairs | None = None) -> Packed:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tear3d.problem.arrays import FloatArray
+from tear3d.problem.kernels import DOUBLE_LIMIT
 from tear3d.problem.limits import Limits
 from tear3d.prove.bounds.data import X1, X2, X3, XI, W, Y
 from tear3d.prove.domains.circle import orthogonal_basis
@@ -65,9 +66,6 @@ SLICE = 3e7
 0.23 s. Part of no bound."""
 PRUNE = 0.98
 """Share of the allowed gap used for pruning; the rest covers the final evaluation in float64."""
-DOUBLE_LIMIT = 50_000
-"""Problems up to this size are searched in float64, larger ones in float32 if that does not cost the certificate. Free
-choice, part of no bound."""
 ACTIVE_SAMPLE = 2_000
 BACKGROUND_SAMPLE = 100_000
 BACKGROUND_DIRECTIONS = np.array([(1, 2, 2), (-2, 1, 2), (2, -2, 1), (-1, -2, 2), (2, 1, -2), (-2, 2, 1)]) / 3.0

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tear3d.prove.bounds.voters import BLOCK, Voters, capped_places, copy_voters, make_block, places
+from tear3d.prove.bounds.voters import BLOCK, Voters, cap_places, copy_voters, make_block, places
 from tear3d.prove.bounds.voxels import ORIGIN
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW
 from tests.naive import chart_rotation
@@ -21,10 +21,12 @@ def cell_of_node(node):
     return cell_of(int(node[FACE]), node[LOW : LOW + 3], node[HIGH : HIGH + 3])
 
 
-def intervals(packed, node, kernel):
-    """The least and the largest y − R x of every pair, by a kernel."""
-    low, block = box_of(node)[0], make_block()
-    kernel(packed.voters, (0, packed.size), frame_of(node), ORIGIN, low, packed.ballot.margin, block)
+def intervals(packed, node, capped):
+    """The least and the largest y − R x of every pair, by the kernels."""
+    low, block, margin = box_of(node)[0], make_block(), packed.ballot.margin
+    places(packed.voters, (0, packed.size), frame_of(node), ORIGIN, low, margin, block)
+    if capped:
+        cap_places(packed.voters, (0, packed.size), frame_of(node), ORIGIN, margin, block)
     middle, reach = (np.float64(a[:, : packed.size].T) for a in (block.middle, block.reach))
     return middle - reach + low, middle + reach + low
 
@@ -35,7 +37,7 @@ def test_places_are_those_of_the_twin_and_a_margin_wider(seed, kind, capped):
     rng = np.random.default_rng(seed)
     exact = exact_problem(rng, kind)
     p, (node, _) = exact.packed, node_around(rng, exact)
-    low, high = intervals(p, node, capped_places if capped else places)
+    low, high = intervals(p, node, capped)
     least, largest = place_boxes(points_of(p), cell_of_node(node), capped=capped)
     assert np.all(low <= least)
     assert np.all(largest <= high)
@@ -49,7 +51,7 @@ def test_places_hold_for_every_rotation_of_the_cell(seed, kind, capped):
     rng = np.random.default_rng(seed)
     exact = exact_problem(rng, kind)
     p, (node, known) = exact.packed, node_around(rng, exact)
-    low, high = intervals(p, node, capped_places if capped else places)
+    low, high = intervals(p, node, capped)
     points = points_of(p)
     for pose in poses_in(rng, node, 20, known):
         at = points.y.T - points.x.T @ chart_rotation(int(node[FACE]), pose[:3]).T

@@ -1,0 +1,155 @@
+"""Which kernels a call needs, whether they were ever compiled, and their compilation in processes of their own.
+
+The compiled code goes to Numba's cache on disk, where every later process finds it. Numba's compiler holds a lock, so
+each group of kernels is compiled by another interpreter. How, `tear3d.cli.kernels` knows, which knows all layers.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+_PAUSE = 0.02
+"""Seconds between two looks at the processes; free choice."""
+
+
+class Group(NamedTuple):
+    """Kernels that are compiled together."""
+
+    module: str
+    kernel: str
+    """The one that is compiled last: when it is in the cache, all are. No name tells of kernels in another precision."""
+    seconds: int
+    """What it takes on one of two cores of an AMD EPYC server."""
+    after: bool = False
+    """It runs whole registrations, and finds the kernels of the others in the cache."""
+
+
+GROUPS: dict[str, Group] = {
+    "rows": Group("prove.row.subtree", "search_subtree", 17),
+    "many rows": Group("", "", 16),
+    "votes": Group("prove.pose.cells", "search_cells", 9),
+    "slopes": Group("prove.pose.boxes", "search_boxes", 7),
+    "pivots": Group("find.pivots", "search_pivots", 4),
+    "ascents": Group("judge.chance", "_repaired_hits", 4),
+    "lengths": Group("prove.bounds.lengths", "find_followers", 3),
+    "features": Group("features.iss", "_local_maxima", 2),
+    "refinement": Group("clouds.equations", "_error", 2),
+    "sweeps": Group("prove.bounds.ranges", "rectangle_ranges", 8, after=True),
+}
+DOUBLE_LIMIT = 50_000
+"""Rows of up to so many pairs are searched in float64, larger ones in float32 if that does not cost the certificate:
+their kernels are compiled once more for that. Free choice, part of no bound."""
+_settled: set[str] = set()
+"""Groups that are in the cache, or that were tried: this process asks no more."""
+
+
+def needed(certify: str | bool = "pose", *, pairs: int = 0, clouds: bool = False) -> tuple[str, ...]:
+    """The groups that a call needs. Whether rows in float32 are in the cache cannot be told: they are left out."""
+    proof = () if not certify else ("votes", "slopes", "lengths") if certify != "rows" else ("rows",)
+    if certify == "rows" and pairs > DOUBLE_LIMIT:
+        proof = ()
+    return (*proof, "pivots", "ascents", *(("features", "refinement") if clouds else ()))
+
+
+def cold(names: Sequence[str]) -> list[str]:
+    """Those of some groups that are not in the cache."""
+    missing = [name for name in names if name not in _settled and not _in_cache(GROUPS[name])]
+    _settled.update(name for name in names if name not in missing)
+    return missing
+
+
+def settle(names: Iterable[str] = tuple(GROUPS)) -> None:
+    """From now on this process compiles by itself what it finds missing of these."""
+    _settled.update(names)
+
+
+def expected_seconds(names: Sequence[str], cores: int | None = None) -> int:
+    """About how long these groups take together."""
+    return max(sum(GROUPS[name].seconds for name in share) for share in _shares(names, cores or count_cores()))
+
+
+def count_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return max(1, os.cpu_count() or 1)
+
+
+def can_share() -> bool:
+    """Whether other processes would be of use, and can be started: not from a program that only contains Python, nor
+    from many workers at once."""
+    python = Path(sys.executable or "").stem.lower().startswith("python") and not getattr(sys, "frozen", False)
+    return python and count_cores() > 1 and multiprocessing.parent_process() is None
+
+
+def compile_groups(names: Sequence[str], tell: Callable[[str, float], object] | None = None) -> list[str]:
+    """Compile groups, as many at once as there are cores; `tell` hears (groups, seconds).
+
+    Returns those that failed: they are left to the run that needs them, which then says why.
+    """
+    failed: list[str] = []
+    for later in (False, True):
+        failed += _compile_all([name for name in names if GROUPS[name].after == later], tell)
+    settle(names)
+    return failed
+
+
+def _in_cache(group: Group) -> bool:
+    module = import_module(f"tear3d.{group.module}")
+    stats = getattr(getattr(module, group.kernel), "stats", None)
+    if stats is None:  # run as plain Python
+        return True
+    files = Path(stats.cache_path).glob(f"{module.__name__.split('.')[-1]}.{group.kernel}-*.nbi")
+    changed = Path(module.__file__ or "").stat().st_mtime
+    return any(file.stat().st_mtime >= changed for file in files)
+
+
+def _shares(names: Iterable[str], cores: int) -> list[list[str]]:
+    """One process a core: what groups have in common, and Python itself, takes a second each time."""
+    shares: list[list[str]] = [[] for _ in range(cores)]
+    for name in sorted(names, key=lambda name: -GROUPS[name].seconds):
+        min(shares, key=lambda share: sum(GROUPS[name].seconds for name in share)).append(name)
+    return [share for share in shares if share]
+
+
+def _compile_all(names: list[str], tell: Callable[[str, float], object] | None) -> list[str]:
+    """All processes end with us, also by Ctrl-C."""
+    began, failed = time.perf_counter(), []
+    running: list[tuple[list[str], subprocess.Popen[bytes]]] = []
+    try:
+        for share in _shares(names, count_cores()):
+            try:
+                running.append((share, start(share)))
+            except OSError:
+                failed += share
+        while running:
+            time.sleep(_PAUSE)
+            for share, process in [one for one in running if one[1].poll() is not None]:
+                running.remove((share, process))
+                failed += share if process.returncode else []
+                if tell is not None:
+                    tell(", ".join(share), time.perf_counter() - began)
+    finally:
+        for _, process in running:
+            process.kill()
+            process.wait()
+    return failed
+
+
+def start(names: Sequence[str]) -> subprocess.Popen[bytes]:
+    """Start to compile groups in an interpreter that finds the modules which this one finds."""
+    code = f"import sys; sys.path[:] = {sys.path!r}; from tear3d.cli.kernels import compile_here; "
+    return subprocess.Popen(
+        [sys.executable, "-c", code + f"compile_here({list(names)!r})"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+    )

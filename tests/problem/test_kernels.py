@@ -1,0 +1,140 @@
+"""Which kernels are in the cache, and compiling those that are not in other processes."""
+
+from __future__ import annotations
+
+import importlib
+import multiprocessing
+import os
+import subprocess
+import sys
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from tear3d.problem import kernels
+
+SLEEP, FAIL, SUCCEED = "import time; time.sleep(60)", "raise SystemExit(1)", ""
+
+
+@pytest.fixture(autouse=True)
+def nothing_settled(monkeypatch):
+    monkeypatch.setattr(kernels, "_settled", set())
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """Processes that do as they are told, by group, instead of compiling."""
+    todo, processes = {}, []
+
+    def start(names):
+        processes.append(subprocess.Popen([sys.executable, "-c", "\n".join(todo.get(name, SUCCEED) for name in names)]))
+        return processes[-1]
+
+    monkeypatch.setattr(kernels, "start", start)
+    monkeypatch.setattr(kernels, "count_cores", lambda: 2)
+    return SimpleNamespace(todo=todo, processes=processes)
+
+
+def test_every_group_is_known_by_a_kernel_that_exists():
+    """One that was renamed would be compiled at every start."""
+    for group in kernels.GROUPS.values():
+        assert not group.kernel or callable(getattr(importlib.import_module(f"tear3d.{group.module}"), group.kernel))
+
+
+def test_groups_that_a_call_needs():
+    assert kernels.needed(False) == ("pivots", "ascents")
+    assert {"votes", "slopes", "lengths"} <= set(kernels.needed("pose")) == set(kernels.needed(True))
+    assert "rows" in kernels.needed("rows")
+    assert "votes" not in kernels.needed("rows")
+    assert kernels.needed("rows", pairs=kernels.DOUBLE_LIMIT + 1) == kernels.needed(False)
+    assert not {name for name in kernels.needed(clouds=True) if not kernels.GROUPS[name].kernel}
+    assert set(kernels.needed(clouds=True)) - set(kernels.needed()) == {"features", "refinement"}
+
+
+def test_cache_is_found_where_numba_puts_it(tmp_path, monkeypatch):
+    source = tmp_path / "part.py"
+    source.touch()
+    kernel = SimpleNamespace(stats=SimpleNamespace(cache_path=str(tmp_path)))
+    part = SimpleNamespace(__name__="tear3d.part", __file__=str(source), kernel=kernel)
+    monkeypatch.setattr(kernels, "import_module", lambda name: part)
+    monkeypatch.setattr(kernels, "GROUPS", {"group": kernels.Group("part", "kernel", 1)})
+    assert kernels.cold(["group"]) == ["group"]
+    index = tmp_path / "part.kernel-12.py311.nbi"
+    index.touch()
+    os.utime(index, (1.0, 1.0))
+    assert kernels.cold(["group"]) == ["group"]  # of an older version
+    os.utime(index)
+    assert kernels.cold(["group"]) == []
+    index.unlink()
+    assert kernels.cold(["group"]) == []  # asked once
+
+
+def test_plain_python_is_never_cold(monkeypatch):
+    plain = SimpleNamespace(__name__="tear3d.part", **{group.kernel: print for group in kernels.GROUPS.values()})
+    monkeypatch.setattr(kernels, "import_module", lambda name: plain)
+    assert kernels.cold(kernels.needed(clouds=True)) == []
+
+
+def test_expected_seconds_are_shared_by_the_cores(monkeypatch):
+    monkeypatch.setattr(kernels, "count_cores", lambda: 2)
+    names = kernels.needed()
+    seconds = [kernels.GROUPS[name].seconds for name in names]
+    assert max(seconds) <= kernels.expected_seconds(names) <= (sum(seconds) + 1) / 2
+    assert kernels.expected_seconds(names, 1) == sum(seconds)
+
+
+@pytest.mark.parametrize("executable", ["", "/usr/bin/qgis", "C:/maya.exe"])
+def test_programs_that_contain_python_compile_by_themselves(executable, monkeypatch):
+    monkeypatch.setattr(kernels, "count_cores", lambda: 2)
+    assert kernels.can_share()
+    monkeypatch.setattr(sys, "executable", executable)
+    assert not kernels.can_share()
+
+
+def test_one_core_or_one_of_many_workers_compiles_by_itself(monkeypatch):
+    monkeypatch.setattr(kernels, "count_cores", lambda: 1)
+    assert not kernels.can_share()
+    monkeypatch.setattr(kernels, "count_cores", lambda: 2)
+    monkeypatch.setattr(multiprocessing, "parent_process", lambda: "somebody")
+    assert not kernels.can_share()
+
+
+def test_shares_of_the_cores_are_about_equal():
+    shares = kernels._shares(kernels.needed(), 2)
+    assert sorted(sum(shares, [])) == sorted(kernels.needed())
+    first, second = (sum(kernels.GROUPS[name].seconds for name in share) for share in shares)
+    assert abs(first - second) <= 0.2 * max(first, second)
+    assert len(kernels._shares(kernels.needed(), 64)) == len(kernels.needed())
+
+
+def test_groups_that_fail_are_named_and_not_tried_again(started):
+    names, told = ["slopes", "votes", "pivots"], []
+    started.todo["votes"] = FAIL
+    assert kernels.compile_groups(names, lambda *done: told.append(done)) == ["votes"]
+    assert sorted(share for share, _ in told) == ["slopes, pivots", "votes"]
+    assert kernels.cold(names) == []
+
+
+def test_without_processes_all_groups_fail(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    assert kernels.compile_groups(["votes", "pivots"]) == ["votes", "pivots"]
+
+
+def test_ctrl_c_ends_the_processes(started, monkeypatch):
+    def interrupt(seconds):
+        raise KeyboardInterrupt
+
+    started.todo.update(votes=SLEEP, pivots=SLEEP)
+    monkeypatch.setattr(time, "sleep", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        kernels.compile_groups(["votes", "pivots"])
+    assert len(started.processes) == 2
+    assert all(process.poll() is not None for process in started.processes)
+
+
+@pytest.mark.slow
+def test_another_interpreter_compiles_into_the_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    assert kernels.compile_groups(["lengths"]) == []
+    assert any(tmp_path.rglob("lengths.find_followers-*.nbi"))
