@@ -121,49 +121,106 @@ def cap_places(voters, span, frame, centre, margin, block):
         _cap(voters.rows, span, frame, centre, margin, block, c)
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def _touch(block, xi, count, low, high, bit, mask):
+    """Set a bit of those voters of a block that can save anything in a box of t, given less the corner of the block."""
+    l0, l1, l2 = F(low[0]), F(low[1]), F(low[2])
+    h0, h1, h2 = F(high[0]), F(high[1]), F(high[2])
+    shared = xi.size == 1
+    common, bit, none = xi[0], np.uint8(bit), np.uint8(0)
+    c0, c1, c2 = block.middle[0], block.middle[1], block.middle[2]
+    e0, e1, e2 = block.reach[0], block.reach[1], block.reach[2]
+    for i in range(count):
+        own = common if shared else xi[i]
+        a0, a1, a2 = e0[i] + own, e1[i] + own, e2[i] + own
+        touches = (
+            (c0[i] + a0 >= l0)
+            & (c0[i] - a0 <= h0)
+            & (c1[i] + a1 >= l1)
+            & (c1[i] - a1 <= h1)
+            & (c2[i] + a2 >= l2)
+            & (c2[i] - a2 <= h2)
+        )
+        mask[i] |= bit if touches else none
+
+
 @njit(cache=True, nogil=True)
-def copy_voters(voters, span, frame, box, margin, arena, room, block):
-    """Copy the voters that can save anything in a box of t (low, high) into the arena, from room[0] to room[1] at most;
-    returns where they end, or -1 when there is no room."""
-    low, high = box
-    w0, w1, w2 = F(high[0] - low[0]), F(high[1] - low[1]), F(high[2] - low[2])
-    shared, equal, whole = voters.xi.size == 1, voters.ballots.size == 1, voters.index.size == 0
-    xi = voters.xi[0]
-    free = room[0]
+def _append(voters, begin, end, mask, bit, arena, room, block):
+    """Copy voters begin:end with a bit in their mask into the arena, from room[0] to room[1] at most; returns where they
+    end, or -1 when there is no room."""
+    free, found = room[0], 0
+    for i in range(end - begin):
+        block.chosen[found] = begin + i
+        found += (mask[i] >> bit) & 1
+    if free + found > room[1]:
+        return -1
+    for row in range(6):
+        for k in range(found):
+            arena.rows[row, free + k] = voters.rows[row, block.chosen[k]]
+    whole = voters.index.size == 0
+    for k in range(found):
+        arena.index[free + k] = block.chosen[k] if whole else voters.index[block.chosen[k]]
+    if voters.xi.size > 1:
+        for k in range(found):
+            arena.xi[free + k] = voters.xi[block.chosen[k]]
+    if voters.ballots.size > 1:
+        for k in range(found):
+            arena.ballots[free + k] = voters.ballots[block.chosen[k]]
+    return free + found
+
+
+@njit(cache=True, nogil=True)
+def copy_voters(voters, span, frame, boxes, margin, mask, arena, place, ends, block):
+    """Copy the voters that can save anything in boxes of t into the arena, one box after the other.
+
+    Parameters
+    ----------
+    voters, span, frame, margin
+    boxes : (count, 6) array
+        (low, high) as rows.
+    mask : uint8 array
+        Work space for a block, or, if there are several boxes, for all of the span.
+    arena : Voters
+    place : int
+        Where the first goes to.
+    ends : int64 array
+        Filled: where the voters of each box end.
+    block : Block
+
+    Returns
+    -------
+    bool
+        Whether there was room.
+    """
+    corner = (boxes[0, 0], boxes[0, 1], boxes[0, 2])
+    count, shared, size = boxes.shape[0], voters.xi.size == 1, arena.index.size
+    free = place
     for begin in range(span[0], span[1], BLOCK):
         end = min(span[1], begin + BLOCK)
-        places(voters, (begin, end), frame, ORIGIN, low, margin, block)
-        found = 0
-        c0, c1, c2 = block.middle[0], block.middle[1], block.middle[2]
-        e0, e1, e2 = block.reach[0], block.reach[1], block.reach[2]
+        places(voters, (begin, end), frame, ORIGIN, corner, margin, block)
+        part = mask[begin - span[0] :] if count > 1 else mask
         for i in range(end - begin):
-            if not shared:
-                xi = voters.xi[begin + i]
-            a0, a1, a2 = e0[i] + xi, e1[i] + xi, e2[i] + xi
-            block.chosen[found] = begin + i
-            found += (
-                (c0[i] + a0 >= ZERO)
-                & (c0[i] - a0 <= w0)
-                & (c1[i] + a1 >= ZERO)
-                & (c1[i] - a1 <= w1)
-                & (c2[i] + a2 >= ZERO)
-                & (c2[i] - a2 <= w2)
-            )
-        if free + found > room[1]:
-            return -1
-        for row in range(6):
-            for k in range(found):
-                arena.rows[row, free + k] = voters.rows[row, block.chosen[k]]
-        for k in range(found):
-            arena.index[free + k] = block.chosen[k] if whole else voters.index[block.chosen[k]]
-        if not shared:
-            for k in range(found):
-                arena.xi[free + k] = voters.xi[block.chosen[k]]
-        if not equal:
-            for k in range(found):
-                arena.ballots[free + k] = voters.ballots[block.chosen[k]]
-        free += found
-    return free
+            part[i] = 0
+        xi = voters.xi if shared else voters.xi[begin:end]
+        for k in range(count):
+            low = (boxes[k, 0] - corner[0], boxes[k, 1] - corner[1], boxes[k, 2] - corner[2])
+            high = (boxes[k, 3] - corner[0], boxes[k, 4] - corner[1], boxes[k, 5] - corner[2])
+            _touch(block, xi, end - begin, low, high, 1 << k, part)
+        if count == 1:
+            free = _append(voters, begin, end, part, 0, arena, (free, size), block)
+            if free < 0:
+                return False
+    ends[0] = free
+    if count == 1:
+        return True
+    for k in range(count):
+        for begin in range(span[0], span[1], BLOCK):
+            end = min(span[1], begin + BLOCK)
+            free = _append(voters, begin, end, mask[begin - span[0] :], k, arena, (free, size), block)
+            if free < 0:
+                return False
+        ends[k] = free
+    return True
 
 
 Box = tuple[Triple, Triple]

@@ -14,10 +14,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tear3d.problem.arrays import FloatArray
 from tear3d.problem.losses import TEAR, TLS
 from tear3d.prove.bounds.groups import add_to, largest_around, margins, moves
+from tear3d.prove.bounds.parts import COLUMNS, MOST_PARTS, boxes_of, find_parts
 from tear3d.prove.bounds.voters import BLOCK, ONE, ZERO, Block, F, cap_places, make_block, places
-from tear3d.prove.bounds.voxels import ORIGIN, TINY, VOXELS, Grid, left_of, make_grid, sum_up, survivors
+from tear3d.prove.bounds.voxels import MAX_SIDE, ORIGIN, TINY, VOXELS, Grid, left_of, make_grid, sum_up, survivors
 from tear3d.prove.domains.rotations import Triple
 
 COARSE = 0.3
@@ -33,6 +35,8 @@ SHRUNK = 0.5
 """... and when a finer one is tried: the last one cut the box of t to less than this share, ..."""
 PROMISING = 0.6
 """... or this share of the bound would not beat the threshold."""
+APART = 0.5
+"""What is left of a box is taken apart when its parts have together less than this share of its volume."""
 CAPPED = 0.1
 """Half sides of cells above which the spherical cap is worth its square roots."""
 FINE = 1.0
@@ -67,6 +71,10 @@ class Booth(NamedTuple):
     spare: NDArray[np.int32]
     """A grid of all voters, and wider ones of a group."""
     block: Block
+    parts: NDArray[np.int64]
+    boxes: FloatArray
+    filled: NDArray[np.uint8]
+    """Where the survivors of a grid lie: see `find_parts` and `boxes_of`."""
 
 
 class Tally(NamedTuple):
@@ -78,12 +86,24 @@ class Tally(NamedTuple):
     """Of the saving in what was cut off."""
     low: Triple
     high: Triple
-    """What is left of the box."""
+    """What is left of the box, ..."""
+    parts: int
+    """... all of it in the first so many of `Booth.boxes`, if they are two or more."""
+    grids: int
+    """The number of the grid that would come next."""
 
 
 def make_booth(*, groups: bool = False) -> Booth:
     wide = WIDER * VOXELS if groups else 1
-    return Booth(np.zeros(VOXELS + MARGIN, np.int32), np.zeros(wide, np.int32), np.zeros(wide, np.int32), make_block())
+    return Booth(
+        np.zeros(VOXELS + MARGIN, np.int32),
+        np.zeros(wide, np.int32),
+        np.zeros(wide, np.int32),
+        make_block(),
+        np.zeros((MOST_PARTS, COLUMNS), np.int64),
+        np.zeros((MOST_PARTS, 6)),
+        np.zeros((3, MAX_SIDE), np.uint8),
+    )
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -212,7 +232,7 @@ def _volume(low, high):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def vote(voters, groups, span, frame, box, threshold, ballot, booth):
+def vote(voters, groups, span, frame, box, first, threshold, ballot, booth):
     """Bound the saving of all poses with rotations of a cell and t from low to high, and shrink that box.
 
     Parameters
@@ -224,6 +244,8 @@ def vote(voters, groups, span, frame, box, threshold, ballot, booth):
         Which of them; the others can save nothing here.
     frame : CellFrame
     box : (low, high)
+    first : int
+        The number of the first grid: each has voxels half as large as the one before.
     threshold : float
         Savings up to this are of no interest: the box is cut to where it can be beaten.
     ballot : Ballot
@@ -241,8 +263,10 @@ def vote(voters, groups, span, frame, box, threshold, ballot, booth):
     room = min(VOXELS, max(FEWEST, PER_PAIR * (span[1] - span[0])))
     most_votes = int(np.floor(min(threshold / ballot.unit, 2.0**30)))
     bound, cut = np.inf, 0.0
+    side *= 0.5**first
+    many = span[1] - span[0] > ballot.many
     outer = 2 if ballot.loss == TEAR else 3 if ballot.loss == TLS else 4
-    for number in range(1 if span[1] - span[0] > ballot.many else ROUNDS):
+    for number in range(first, first + 1 if many else max(first + 1, ROUNDS)):
         before = _volume(low, high)
         grid = make_grid(low, high, side, room)
         row = grid.shape[2] + 1
@@ -252,10 +276,15 @@ def vote(voters, groups, span, frame, box, threshold, ballot, booth):
         hull = survivors(booth.grid, grid.shape, row, most_votes)
         cut = max(cut, min(bound, hull.below * ballot.unit))
         if hull.most == 0:
-            return Tally(0.0, cut, low, high)
+            return Tally(0.0, cut, low, high, 1, number + 1)
         bound = min(bound, hull.most * ballot.unit)
+        end = high
         low, high = left_of(grid, high, hull)
+        if not many:
+            parts = find_parts(booth.grid, grid.shape, row, most_votes, hull, booth.parts, booth.filled)
+            if parts > 1 and boxes_of(grid, end, booth.parts, parts, booth.boxes) < APART * _volume(low, high):
+                return Tally(bound, cut, low, high, parts, number + 1)
         side *= 0.5
         if _volume(low, high) > SHRUNK * before and PROMISING * bound > threshold:
             break
-    return Tally(bound, cut, low, high)
+    return Tally(bound, cut, low, high, 1, number + 1)

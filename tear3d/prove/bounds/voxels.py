@@ -90,7 +90,7 @@ def sum_up(voxels, shape, row):
 
 
 @njit(cache=True, nogil=True)
-def _top(line):
+def top_of(line):
     top = np.int32(0)
     for k in range(line.size):
         top = line[k] if line[k] > top else top
@@ -107,7 +107,7 @@ def survivors(voxels, shape, row, threshold):
         for j in range(shape[1]):
             at = (i * (shape[1] + 1) + j) * row
             line = voxels[at : at + shape[2]]
-            top = _top(line)
+            top = top_of(line)
             if top <= threshold:
                 below = top if top > below else below
                 continue
@@ -122,7 +122,8 @@ def survivors(voxels, shape, row, threshold):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _left(low, high, size, first, last):
+def left_of_axis(low, high, size, first, last):
+    """What is left of one side of a box."""
     slack = EDGE * (abs(low) + abs(high))
     return max(low, low + first * size - slack), min(high, low + (last + 1) * size + slack)
 
@@ -130,7 +131,7 @@ def _left(low, high, size, first, last):
 @njit(cache=True, nogil=True, inline="always")
 def left_of(grid, high, hull):
     """What is left of the box when only the voxels of a hull are."""
-    a0, b0 = _left(grid.low[0], high[0], grid.size[0], hull.first[0], hull.last[0])
-    a1, b1 = _left(grid.low[1], high[1], grid.size[1], hull.first[1], hull.last[1])
-    a2, b2 = _left(grid.low[2], high[2], grid.size[2], hull.first[2], hull.last[2])
+    a0, b0 = left_of_axis(grid.low[0], high[0], grid.size[0], hull.first[0], hull.last[0])
+    a1, b1 = left_of_axis(grid.low[1], high[1], grid.size[1], hull.first[1], hull.last[1])
+    a2, b2 = left_of_axis(grid.low[2], high[2], grid.size[2], hull.first[2], hull.last[2])
     return (a0, a1, a2), (b0, b1, b2)

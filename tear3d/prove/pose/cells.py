@@ -9,7 +9,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
-from tear3d.prove.bounds.voters import Voters, copy_voters
+from tear3d.prove.bounds.parts import MOST, MOST_PARTS
+from tear3d.prove.bounds.voters import BLOCK, Voters, copy_voters
 from tear3d.prove.bounds.votes import Booth, make_booth, vote
 from tear3d.prove.domains.rotations import cell_frame
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW, NODE, ready, sides_to_halve
@@ -18,7 +19,7 @@ from tear3d.prove.stage import BOUND
 STACK = 512
 """Cells of a stack, eight of which are taken at a split: deeper than any search goes (a cell is given back as it is
 when the stack is full)."""
-SEGMENTS = 32
+SEGMENTS = 128
 KEEP_ALL = 0.85
 """The voters that still matter are copied out when they are fewer than this share of those looked at (free choice)."""
 AGAIN = 0.5
@@ -50,16 +51,21 @@ class CellScratch(NamedTuple):
 
     nodes: FloatArray
     segment: NDArray[np.int64]
-    """The stack: cells, and the segments of the voters that matter in them."""
+    """The stack: cells, the segments of the voters that matter in them, ..."""
+    grids: NDArray[np.int64]
+    """... and the numbers of the grids they are looked at on first."""
     arena: Voters
     """Copies of the voters that still matter, one segment after the other."""
     segments: NDArray[np.int64]
     """(start, stop) of each segment; segment 0 is all voters."""
+    mask: NDArray[np.uint8]
+    ends: NDArray[np.int64]
+    """For copies, see `copy_voters`."""
     booth: Booth
 
 
-def make_cell_scratch(voters: Voters, room: int, *, groups: bool = False) -> CellScratch:
-    """Work space with room for so many copies."""
+def make_cell_scratch(voters: Voters, room: int, many: int, *, groups: bool = False) -> CellScratch:
+    """Work space with room for so many copies; no more than `many` voters are taken apart."""
     segments = np.zeros((SEGMENTS, 2), np.int64)
     segments[0, 1] = voters.rows.shape[1]
     arena = Voters(
@@ -68,14 +74,25 @@ def make_cell_scratch(voters: Voters, room: int, *, groups: bool = False) -> Cel
         voters.ballots if voters.ballots.size == 1 else np.empty(room, np.int32),
         np.empty(room, np.int32),
     )
-    return CellScratch(np.empty((STACK, NODE)), np.zeros(STACK, np.int64), arena, segments, make_booth(groups=groups))
+    most = max(BLOCK, min(many, voters.rows.shape[1]))
+    mask, ends = np.empty(most, np.uint8), np.empty(MOST_PARTS, np.int64)
+    return CellScratch(
+        np.empty((STACK, NODE)),
+        np.zeros(STACK, np.int64),
+        np.zeros(STACK, np.int64),
+        arena,
+        segments,
+        mask,
+        ends,
+        make_booth(groups=groups),
+    )
 
 
 @njit(cache=True, nogil=True)
-def _split(nodes, segment, top, halve, own):
-    """Replace the top of the stack by its parts; returns the new top."""
+def _split(nodes, scratch, top, halve, own):
+    """Replace the top of the stack by cells half as large; returns the new top."""
     first = top - 1
-    segment[first] = own
+    scratch.segment[first], scratch.grids[first] = own, 0
     for j in range(3):
         if not halve[j]:
             continue
@@ -83,7 +100,7 @@ def _split(nodes, segment, top, halve, own):
         for k in range(count):
             for c in range(nodes.shape[1]):  # the copy of a row would take seconds to compile
                 nodes[top + k, c] = nodes[first + k, c]
-            segment[top + k] = own
+            scratch.segment[top + k], scratch.grids[top + k] = own, 0
             middle = 0.5 * (nodes[first + k, LOW + j] + nodes[first + k, HIGH + j])
             nodes[first + k, HIGH + j] = middle
             nodes[top + k, LOW + j] = middle
@@ -101,12 +118,44 @@ def _shrunk(low, high, tally):
 
 
 @njit(cache=True, nogil=True)
+def _take_apart(source, span, frame, tally, ballot, scratch, top, own):
+    """Replace the top of the stack by a node for each part of its box of t, with voters of their own if there is room;
+    returns the new top."""
+    nodes, segments, booth = scratch.nodes, scratch.segments, scratch.booth
+    free = segments[own, 1] if own > 0 else 0
+    apart = own + tally.parts < segments.shape[0] and copy_voters(
+        source,
+        span,
+        frame,
+        booth.boxes[: tally.parts],
+        ballot.margin,
+        scratch.mask,
+        scratch.arena,
+        free,
+        scratch.ends,
+        booth.block,
+    )
+    if apart:
+        for k in range(tally.parts):
+            segments[own + 1 + k, 0], segments[own + 1 + k, 1] = free, scratch.ends[k]
+            free = scratch.ends[k]
+    for k in range(tally.parts - 1, -1, -1):  # the first takes the place of all
+        at = top - 1 + k
+        nodes[at] = nodes[top - 1]
+        nodes[at, LOW + 3 : LOW + 6] = booth.boxes[k, :3]
+        nodes[at, HIGH + 3 : HIGH + 6] = booth.boxes[k, 3:]
+        nodes[at, BOUND] = min(nodes[at, BOUND], booth.parts[k, MOST] * ballot.unit)
+        scratch.segment[at] = own + 1 + k if apart else own
+        scratch.grids[at] = tally.grids
+    return top + tally.parts - 1
+
+
+@njit(cache=True, nogil=True)
 def search_cells(voters, groups, ballot, threshold, state, scratch, budget, cells):
     """Work off the stack until it is empty, a cell is ready for slopes, or about `budget` visits are spent."""
     nodes, segments, arena = scratch.nodes, scratch.segments, scratch.arena
     top, seen, spent, closed, _, _ = state
     visits = 0
-    capacity = arena.index.size
     while top > 0 and visits < budget and seen < cells:
         node = nodes[top - 1]
         if node[BOUND] <= threshold:
@@ -125,7 +174,8 @@ def search_cells(voters, groups, ballot, threshold, state, scratch, budget, cell
         source = voters if own == 0 else arena
         span = (start, stop)
         many = stop - start > ballot.many
-        tally = vote(source, groups, span, frame, (low, high), threshold, ballot, scratch.booth)
+        grid = scratch.grids[top - 1]
+        tally = vote(source, groups, span, frame, (low, high), grid, threshold, ballot, scratch.booth)
         seen += 1
         visits += stop - start + CELL_COST
         closed = max(closed, min(node[BOUND], tally.cut))
@@ -134,14 +184,20 @@ def search_cells(voters, groups, ballot, threshold, state, scratch, budget, cell
             closed = max(closed, node[BOUND])
             top -= 1
             continue
+        if tally.parts > 1:
+            visits += stop - start
+            top = _take_apart(source, span, frame, tally, ballot, scratch, top, own)
+            continue
         node[LOW + 3], node[LOW + 4], node[LOW + 5] = tally.low
         node[HIGH + 3], node[HIGH + 4], node[HIGH + 5] = tally.high
         small = ready(node, ballot.xi + ballot.margin, ballot.radius)
         free = stop if own > 0 else 0
         end = -1
         if own + 1 < segments.shape[0]:
-            left, room = (tally.low, tally.high), (free, capacity)
-            end = copy_voters(source, span, frame, left, ballot.margin, arena, room, scratch.booth.block)
+            left, ends, booth = scratch.booth.boxes[:1], scratch.ends, scratch.booth
+            left[0, :3], left[0, 3:] = tally.low, tally.high
+            if copy_voters(source, span, frame, left, ballot.margin, scratch.mask, arena, free, ends, booth.block):
+                end = ends[0]
         if small:
             if end >= 0:
                 return CellState(top, seen, spent + visits, closed, free, end)
@@ -153,5 +209,5 @@ def search_cells(voters, groups, ballot, threshold, state, scratch, budget, cell
             scratch.segment[top - 1] = own
             continue
         halve = sides_to_halve(node, ballot.xi + ballot.margin, ballot.radius, threshold)
-        top = _split(nodes, scratch.segment, top, halve, own)
+        top = _split(nodes, scratch, top, halve, own)
     return CellState(top, seen, spent + visits, closed, 0, 0)

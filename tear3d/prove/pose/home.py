@@ -72,7 +72,9 @@ def _gather(x, y, xi, w, index, frame, home, up, points):
         points[WEIGHT, k] = up * (w[0] if equal else w[i])
 
 
-def gather(pairs: Any, frame: tuple[FloatArray, ...], index: NDArray[np.int32], home: Home, points: NDArray[Any]) -> int:
+def gather(
+    pairs: Any, frame: tuple[FloatArray, ...], index: NDArray[np.int32], home: Home, points: NDArray[Any]
+) -> int:
     """Write some pairs, packed by (rotation, mean, shift), into the front of `points`; returns where they end."""
     up = SINGLE_UP if points.dtype == np.float32 else 1.0
     _gather(pairs.x, pairs.y, pairs.xi, pairs.w, index, frame, home, up, points)

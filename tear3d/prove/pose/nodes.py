@@ -22,9 +22,9 @@ VOTES, BOXES, NEAR = 0, 1, 2
 """Phases: cells to be bounded by votes, boxes to be searched by slopes, and boxes whose poses are all near the
 incumbent."""
 
-SMALL_TURN = 2.1
+SMALL_TURN = 0.8
 """Votes say little more when the rotations of a node move a typical point by less than this many noise bounds, ..."""
-LARGEST_TURN = 4.0
+LARGEST_TURN = 2.5
 SMALL_BOX = 3.0
 """... or by less than so many while its box of t is no wider than this many times what a point can move (free
 choices, part of no bound)."""

@@ -126,7 +126,7 @@ class WholePose(Stage):
             return no_nodes()
         box, share = (tuple(p.low.tolist()), tuple(p.high.tolist())), min(self.share, 1.0)
         limit = max(self.floor, share * self.saving)
-        tally = vote(p.voters, p.groups, (0, p.size), ALL_ROTATIONS, box, limit, p.ballot, make_booth())
+        tally = vote(p.voters, p.groups, (0, p.size), ALL_ROTATIONS, box, 0, limit, p.ballot, make_booth())
         self.floor = max(self.floor, tally.cut)
         if tally.bound <= limit:
             self.floor = max(self.floor, tally.bound)
@@ -221,7 +221,7 @@ class _Run:
         """Bound cells by votes, depth first, and search what is small enough by slopes."""
         p, work = self.packed, self.work
         scratch = work.cells
-        scratch.nodes[0], scratch.segment[0] = node, 0
+        scratch.nodes[0], scratch.segment[0], scratch.grids[0] = node, 0, 0
         state = CellState(1, 0, 0, 0.0, 0, 0)
         most = max(FEWEST, RUN // p.size) if node[BOUND] <= CLOSE * self._limit() else max(1, FIRST // p.size)
         most = DEEP if p.size > p.ballot.many else most

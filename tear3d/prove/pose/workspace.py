@@ -26,7 +26,9 @@ class Workspace:
         if packed is not None:
             n = packed.size
             room = max(min(FEW, n + n // 2 + 1024), n // SHARE)
-            self.cells: CellScratch = make_cell_scratch(packed.voters, room, groups=len(packed.groups.centres) > 1)
+            self.cells: CellScratch = make_cell_scratch(
+                packed.voters, room, packed.ballot.many, groups=len(packed.groups.centres) > 1
+            )
 
     def boxes(self, n: int) -> Scratch:
         """Work space for boxes of n points."""
