@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 from typing import NamedTuple
@@ -11,6 +12,7 @@ import numpy as np
 from tear3d.problem.losses import LOSSES
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
+from tear3d.prove.bounds.slopes import STEEP
 from tear3d.prove.pose.points import Packed, pack
 from tests.naive import chart_rotation
 
@@ -128,45 +130,41 @@ def pose_saving(points, rotation, t, loss):
     return points.w * (square <= points.xi**2)
 
 
-def affine_bound(points, cell, box, toward, loss):
-    """(value, slopes, lone bound, points that matter) of section 8, point by point, without margins for rounding."""
+def convex_bound(points, cell, box, loss):
+    """(values at the corners, lone bound, points that matter) of section 8, point by point, without margins for
+    rounding; corners in the order of `itertools.product`."""
     centre, half = box
-    value, lone, slopes, active = 0.0, 0.0, np.zeros(6), set()
+    corners = np.array(list(itertools.product((-1.0, 1.0), repeat=6)))
+    values, lone, active = np.zeros(len(corners)), 0.0, set()
     for i in range(points.norm.size):
         x, y, xi, w = points.x[:, i], points.y[:, i] - centre, points.xi[i], points.w[i]
-        length = float(np.linalg.norm(x))
         p = (1 - cell.mu) * (cell.rotation @ x)
         z = y - p
-        # The change of the residual with each of the six offsets.
-        change = -np.concatenate([np.cross(cell.motion.T / (1 - cell.mu), p), np.eye(3)])
+        # The change of the residual with each of the six offsets, as far as they go.
         sides = np.concatenate([cell.half, half])
-        rest = cell.remainder * length
-        least = np.maximum(0.0, np.abs(z) - np.abs(change).T @ sides - rest)
-        shell = max(0.0, abs(float(np.linalg.norm(y)) - length) - float(np.linalg.norm(half)))
-        at = z + change.T @ toward
+        change = -sides[:, None] * np.concatenate([np.cross(cell.motion.T / (1 - cell.mu), p), np.eye(3)])
+        rest = cell.remainder * float(np.linalg.norm(x))
+        off = np.abs(change).sum(axis=0) + rest
+        least = np.maximum(0.0, np.abs(z) - off)
         if loss == "tear":
-            tangent, middle = np.where(at >= 0, 1.0, -1.0), xi
-            alone = xi - max(shell, float(least.sum()))
+            with np.errstate(invalid="ignore", divide="ignore"):
+                tangent = np.where(off > 0, np.clip(STEEP * z / off, -1.0, 1.0), np.sign(z))
+            middle, alone = xi - float(tangent @ z), xi - float(least.sum())
         else:
-            tangent, middle = 2 * at, xi**2 + float(at @ at)
-            alone = xi**2 - max(shell**2, float(least @ least))
-        middle -= float(tangent @ z)
-        slope, curl = -change @ tangent, float(np.linalg.norm(tangent)) * rest
-        motion = float(np.abs(slope) @ sides) + curl
-        upper, lower = middle + motion, max(0.0, middle - motion)
-        if alone < 0 or (alone == 0 and loss != "cm") or upper <= 0:
+            tangent = 2 * z
+            middle, alone = xi**2 - float(z @ z), xi**2 - float(least @ least)
+        middle += float(np.linalg.norm(tangent)) * rest
+        slope = -change @ tangent
+        upper = middle + float(np.abs(slope).sum())
+        if alone < 0 or (alone == 0 and loss != "cm") or (upper <= 0 and loss != "cm"):
             continue
         active.add(i)
         if loss == "cm":
-            value, lone = value + w, lone + w
+            values, lone = values + w, lone + w
             continue
         lone += w * min(alone, upper)
-        steep = (upper - lower) / (2 * motion)
-        chord = (upper + lower) / 2 + steep * curl
-        value += w * min(alone, chord)
-        if chord < alone:
-            slopes += w * steep * slope
-    return value, slopes, lone, active
+        values += w * np.maximum(0.0, middle + corners @ slope)
+    return values, lone, active
 
 
 # ---------------------------------------------------------------- exact

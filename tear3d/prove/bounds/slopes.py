@@ -156,14 +156,14 @@ def _block(points, start, stop, box, loss, lines, marks, first):
         k3, k4, k5 = s0 * t0, s1 * t1, s2 * t2
         reach = abs(k0) + abs(k1) + abs(k2) + abs(k3) + abs(k4) + abs(k5)
         upper = middle + reach
-        active = alone >= zero if counts else (alone > zero) & (upper > zero)
+        w = weights[i]
+        active = (alone >= zero) & (w > zero) if counts else (alone > zero) & (upper > zero)
         if counts:
             here = one if here >= zero else zero
             cap, alone, upper, middle, reach, curl = one, one, one, one, zero, zero
             k0, k1, k2, k3, k4, k5 = zero, zero, zero, zero, zero, zero
         sure = active & (middle >= reach)
         kinked = active & (middle < reach)
-        w = weights[i]
         weight = w if active else zero
         at_least = alone if alone < upper else upper
         lone += weight * at_least if active else zero

@@ -211,7 +211,7 @@ def test_votes_of_groups_bound_exact_savings(seed, kind, loss, share, one):
     if one:  # one grid instead of three
         exact = exact._replace(packed=replace(p, ballot=p.ballot._replace(many=0)))
     saving = exact.saving(int(node[FACE]), known[:3], known[3:])
-    tally = tally_of(exact.packed, node, share * float(saving))
+    tally, _ = tally_of(exact.packed, node, share * float(saving))
     low, high = np.array(tally.low), np.array(tally.high)
     for pose in poses:
         kept = bool(np.all(low <= pose[3:]) and np.all(pose[3:] <= high))

@@ -68,7 +68,7 @@ def test_votes_bound_every_pose_that_they_leave(seed, unequal, threshold, loss):
     exact = exact_problem(rng, "plain", loss)
     p = pack(Pairs.of(*mixed_pairs(rng, unequal=unequal)), LOSSES[loss], Pose.identity())
     node, known = node_around(rng, exact._replace(packed=p))
-    tally = tally_of(p, node, threshold)
+    tally, _ = tally_of(p, node, threshold)
     assert tally.cut <= threshold * (1 + 1e-15)
     for pose in poses_in(rng, node, 40, known):
         rotation = naive.chart_rotation(int(node[FACE]), pose[:3])
@@ -87,10 +87,10 @@ def test_votes_are_tight_for_a_small_cell(loss):
     p = pack(Pairs.of(x, y, 0.05), LOSSES[loss], Pose.identity())
     node = node_of(p.ceiling, VOTES, 0, (np.full(3, -1e-4), np.full(3, 1e-4)), (p.low, p.high))
     each = p.ceiling / 200
-    tally = tally_of(p, node, 25 * each)
+    tally, _ = tally_of(p, node, 25 * each)
     assert 50 * each * (1 - 1e-12) <= tally.bound <= 54 * each
     node[LOW + 3 : LOW + 6], node[HIGH + 3 : HIGH + 6] = tally.low, tally.high  # as the search goes on
-    tally = tally_of(p, node, 25 * each)
+    tally, _ = tally_of(p, node, 25 * each)
     assert np.all(np.subtract(tally.high, tally.low) < 0.2)
 
 

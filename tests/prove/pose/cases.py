@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
 from tear3d.lab.synthetic import random_rotation
-from tear3d.prove.bounds.slopes import Shifts, slope_bound
+from tear3d.prove.bounds.corners import corner_values, gather_lines
+from tear3d.prove.bounds.slopes import Sums, sum_slopes
 from tear3d.prove.bounds.votes import make_booth, vote
 from tear3d.prove.domains.rotations import cell_frame
 from tear3d.prove.pose.boxes import make_scratch
+from tear3d.prove.pose.home import seen_from_home
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW, VOTES
 from tear3d.prove.pose.zones import Setting, Slacks
 from tests import naive
@@ -107,11 +110,22 @@ def frame_of(node):
     return cell_frame(int(node[FACE]), g_low, g_high)
 
 
+class Points(NamedTuple):
+    """Pairs as packed, in float64: x and y as 3×N."""
+
+    x: np.ndarray
+    y: np.ndarray
+    norm: np.ndarray
+    xi: np.ndarray
+    w: np.ndarray
+
+
 def points_of(packed):
     """The pairs as packed, all of them."""
-    points = make_scratch(packed.size).points
-    packed.gather(np.arange(packed.size, dtype=np.int32), points)
-    return points
+    pairs, n = packed.pairs, packed.size
+    x = packed.rotation @ (pairs.x - packed.mean).T
+    y = (pairs.y - packed.shift).T
+    return Points(x, y, np.linalg.norm(x, axis=0), np.broadcast_to(pairs.xi, n), np.broadcast_to(pairs.w, n))
 
 
 def ballots_of(packed):
@@ -128,28 +142,43 @@ def box_of(node):
     return tuple(node[LOW + 3 : LOW + 6].tolist()), tuple(node[HIGH + 3 : HIGH + 6].tolist())
 
 
-def affine_of(packed, node, toward=(0.0,) * 6):
-    """The slope bound of a node, the half sides that go with it, and the points that matter."""
-    low, high = node[LOW + 3 : LOW + 6], node[HIGH + 3 : HIGH + 6]
-    half = 0.5 * (high - low) * (1.0 + 1e-13) + 1e-300
-    shifts = Shifts(tuple((0.5 * (low + high)).tolist()), tuple(half.tolist()))
-    frame, matters = frame_of(node), np.zeros(packed.size, np.uint8)
-    tight = tuple(np.asarray(toward, float).tolist())
-    rule = packed.ballot.loss, packed.eps
-    affine = slope_bound(points_of(packed), (0, packed.size), frame, shifts, tight, rule, matters)
-    assert affine.found == np.count_nonzero(matters)
-    return affine, np.array([*frame.half, *half]), set(np.flatnonzero(matters).tolist())
+class Convex(NamedTuple):
+    """The bound of a box of poses by its corners."""
+
+    bound: float
+    values: np.ndarray
+    sums: Sums
+    middle: np.ndarray
+    half: np.ndarray
+    active: set
 
 
-def tally_of(packed, node, threshold):
-    """The votes on a node."""
+def convex_of(packed, node, dtype=np.float64, home=None):
+    """The bound of a node, from a home: a node that holds it, or itself."""
+    scratch = make_scratch(packed.size, dtype)
+    stop = packed.gather(
+        np.arange(packed.size, dtype=np.int32), node if home is None else home, scratch.home, scratch.points
+    )
+    unit = np.finfo(dtype).eps / 2
+    box, sides = seen_from_home(node, scratch.home, packed.farthest, packed.eps, unit)
+    sums = sum_slopes(scratch.points, (0, stop), box, packed.ballot.loss, unit, scratch.lines, scratch.marks)
+    active = set(np.flatnonzero(scratch.marks[:stop]).tolist())
+    count = gather_lines(scratch.lines, scratch.marks, stop)
+    bound = corner_values(scratch.lines, count, sums, scratch.base, scratch.values)
+    middle = 0.5 * (node[LOW : LOW + 6] + node[HIGH : HIGH + 6])
+    return Convex(bound, scratch.values, sums, middle, np.array([*sides, *box.half]), active)
+
+
+def tally_of(packed, node, threshold, first=0):
+    """The votes on a node, and the boxes of its parts."""
     booth, span = make_booth(groups=len(packed.groups.centres) > 1), (0, packed.size)
-    rule = float(threshold), packed.ballot, booth
-    return vote(packed.voters, packed.groups, span, frame_of(node), box_of(node), *rule)
+    rule = first, float(threshold), packed.ballot, booth
+    return vote(packed.voters, packed.groups, span, frame_of(node), box_of(node), *rule), booth.boxes
 
 
-def setting_of(packed, slack, share=1.0, far_slack=0.02, zone=0.0):
+def setting_of(packed, slack, share=1.0, far_slack=0.02, zone=0.0, dtype=np.float64):
     """What a search of boxes has to know; nothing is near when the zone is 0."""
     b = packed.ballot
     sizes = packed.farthest, zone, 1.1 * zone, packed.tips
-    return Setting(b.xi, b.radius, packed.eps, Slacks(slack, share, far_slack), b.loss, *sizes)
+    unit = np.finfo(dtype).eps / 2
+    return Setting(b.xi, b.radius, packed.eps, unit, Slacks(slack, share, far_slack), b.loss, *sizes)

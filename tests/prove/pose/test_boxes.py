@@ -10,24 +10,25 @@ from hypothesis import strategies as st
 from tear3d.problem.losses import LOSSES
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
-from tear3d.prove.bounds.slopes import Shifts, slope_bound
+from tear3d.prove.bounds.corners import corner_values, gather_lines
+from tear3d.prove.bounds.slopes import sum_slopes
 from tear3d.prove.pose.boxes import BOX_COST, State, make_scratch, search_boxes
+from tear3d.prove.pose.home import saving_at, seen_from_home
 from tear3d.prove.pose.nodes import BOXES, HIGH, LOW
 from tear3d.prove.pose.points import pack
-from tear3d.prove.pose.zones import saving_at
 from tests import naive
 from tests.naive_pose import pose_saving
-from tests.prove.pose.cases import frame_of, mixed_pairs, node_of, points_of, poses_in, random_box, setting_of
+from tests.prove.pose.cases import mixed_pairs, node_of, points_of, poses_in, random_box, setting_of
 
 seeds = st.integers(0, 2**32 - 1)
 losses = st.sampled_from(sorted(LOSSES))
 
 
-def scratch_of(packed, node):
+def scratch_of(packed, node, dtype=np.float64):
     """Work space with a box of all points on the stack."""
-    scratch = make_scratch(packed.size)
-    packed.gather(np.arange(packed.size, dtype=np.int32), scratch.points)
-    scratch.nodes[0], scratch.segments[0] = node, (0, packed.size)
+    scratch = make_scratch(packed.size, dtype)
+    stop = packed.gather(np.arange(packed.size, dtype=np.int32), node, scratch.home, scratch.points)
+    scratch.nodes[0], scratch.segments[0] = node, (0, stop)
     return scratch
 
 
@@ -105,25 +106,28 @@ def test_the_saving_of_a_pose_is_that_of_its_twin(loss):
         g = rng.uniform(-1, 1, 3)
         rotation = naive.chart_rotation(face, g)
         t = points.y[:, 3] - rotation @ points.x[:, 3] + 0.01
-        value = saving_at(points, (2, 30), LOSSES[loss].code, face, np.concatenate([g, t]))
+        scratch = scratch_of(p, node_of(p.ceiling, BOXES, face, (g - 0.1, g + 0.05), (t - 0.2, t + 0.1)))
+        value = saving_at(scratch.points, (2, 30), LOSSES[loss].code, scratch.home, face, np.concatenate([g, t]))
         assert value == pytest.approx(pose_saving(points, rotation, t, loss)[2:30].sum())
         assert value > 0.0
 
 
-def test_bounds_do_not_depend_on_where_in_memory_they_are_computed():
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_bounds_do_not_depend_on_where_in_memory_they_are_computed(dtype):
     rng = np.random.default_rng(2)
     p = pack(Pairs.of(*mixed_pairs(rng, 300)), LOSSES["tear"], Pose.identity())
     node = node_of(p.ceiling, BOXES, 0, (np.full(3, -0.05), np.full(3, 0.06)), (np.full(3, -0.1), np.full(3, 0.12)))
-    frame, shifts = frame_of(node), Shifts((0.01, 0.01, 0.01), (0.11, 0.11, 0.11))
     found, kept = set(), []
     for _ in range(150):
-        kept.append(make_scratch(int(rng.integers(300, 900))))
+        kept.append(make_scratch(int(rng.integers(300, 900)), dtype))
         if len(kept) > 5:
             del kept[rng.integers(5)]
-        points, matters = kept[-1].points, kept[-1].matters
-        p.gather(np.arange(300, dtype=np.int32), points)
-        affine = slope_bound(points, (0, 300), frame, shifts, (0.0,) * 6, (p.ballot.loss, p.eps), matters)
-        found.add((affine.value, affine.slope, affine.lone))
+        s = kept[-1]
+        stop = p.gather(np.arange(300, dtype=np.int32), node, s.home, s.points)
+        box, _ = seen_from_home(node, s.home, p.farthest, p.eps, 2.0**-24)
+        sums = sum_slopes(s.points, (0, stop), box, p.ballot.loss, 2.0**-24, s.lines, s.marks)
+        corner_values(s.lines, gather_lines(s.lines, s.marks, stop), sums, s.base, s.values)
+        found.add((sums, tuple(s.values.tolist())))
     assert len(found) == 1
 
 

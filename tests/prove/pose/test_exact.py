@@ -12,17 +12,20 @@ from hypothesis import strategies as st
 from tear3d.problem.limits import Limits
 from tear3d.problem.losses import LOSSES
 from tear3d.problem.pose import Pose
+from tear3d.prove.bounds.slopes import sum_slopes
 from tear3d.prove.pose.boxes import search_boxes, shrink
+from tear3d.prove.pose.home import seen_from_home
 from tear3d.prove.pose.nodes import BOXES, FACE, HIGH, LOW
 from tear3d.prove.pose.stage import WholePose
 from tear3d.prove.stage import BOUND, Task
 from tests.naive_pose import fractions
-from tests.prove.pose.cases import KINDS, affine_of, exact_problem, node_around, poses_in, setting_of, tally_of
+from tests.prove.pose.cases import KINDS, convex_of, exact_problem, node_around, poses_in, setting_of, tally_of
 from tests.prove.pose.test_boxes import beginning, scratch_of
 
 seeds = st.integers(0, 2**32 - 1)
 kinds = st.sampled_from(KINDS)
 losses = st.sampled_from(sorted(LOSSES))
+dtypes = st.sampled_from([np.float32, np.float64])
 
 
 def inside(node, pose):
@@ -42,62 +45,67 @@ def test_votes(seed, kind, loss, share):
     exact = exact_problem(rng, kind, loss)
     node, known = node_around(rng, exact)
     threshold = share * float(exact.saving(int(node[FACE]), known[:3], known[3:]))
-    tally = tally_of(exact.packed, node, threshold)
-    low, high = np.array(tally.low), np.array(tally.high)
+    tally, boxes = tally_of(exact.packed, node, threshold, int(rng.integers(3)))
+    if tally.parts == 1:
+        boxes[0] = *tally.low, *tally.high
     for pose, saving in savings(rng, exact, node, known, 5):
-        kept = bool(np.all(low <= pose[3:]) and np.all(pose[3:] <= high))
+        kept = any(np.all(box[:3] <= pose[3:]) and np.all(pose[3:] <= box[3:]) for box in boxes[: tally.parts])
         assert saving <= Fraction(tally.cut) or (kept and saving <= Fraction(tally.bound))
 
 
-@given(seeds, kinds, losses)
-@settings(max_examples=200, deadline=None)
-def test_slopes(seed, kind, loss):
+def home_around(rng, node):
+    """A node that holds another, larger by any factor, within the same root."""
+    home, third = node.copy(), np.array([-1.0, -1.0 / 3.0, 1.0 / 3.0, 1.0])
+    low, high = node[LOW : LOW + 6], node[HIGH : HIGH + 6]
+    more = (high - low) * 10.0 ** rng.uniform(-2, 4)
+    home[LOW : LOW + 6], home[HIGH : HIGH + 6] = low - more * rng.uniform(size=6), high + more * rng.uniform(size=6)
+    cell = np.clip(np.searchsorted(third, 0.5 * (low + high)[:3]) - 1, 0, 2)
+    home[LOW : LOW + 3] = np.maximum(home[LOW : LOW + 3], np.minimum(third[cell], low[:3]))
+    home[HIGH : HIGH + 3] = np.minimum(home[HIGH : HIGH + 3], np.maximum(third[cell + 1], high[:3]))
+    return home
+
+
+@given(seeds, kinds, losses, dtypes)
+@settings(max_examples=300, deadline=None)
+def test_corners(seed, kind, loss, dtype):
     rng = np.random.default_rng(seed)
     exact = exact_problem(rng, kind, loss)
     node, known = node_around(rng, exact)
-    middle = 0.5 * (node[LOW : LOW + 6] + node[HIGH : HIGH + 6])
-    half = 0.5 * (node[HIGH : HIGH + 6] - node[LOW : LOW + 6])
-    affine, reach, _ = affine_of(exact.packed, node, rng.choice([-1.0, 0.0, 1.0], 6) * half)
-    bound = affine.value + float(np.abs(affine.slope) @ reach)
-    for pose, saving in savings(rng, exact, node, known, 5):
-        offset = [a - b for a, b in zip(fractions(pose), fractions(middle), strict=True)]
-        slope = sum(a * b for a, b in zip(fractions(affine.slope), offset, strict=True))
-        assert saving <= Fraction(affine.value) + slope
-        assert saving <= Fraction(affine.lone)
-        assert saving <= Fraction(bound)
+    convex = convex_of(exact.packed, node, dtype, home_around(rng, node))
+    for _, saving in savings(rng, exact, node, known, 5):
+        assert saving <= Fraction(convex.sums.lone)
+        assert saving <= Fraction(convex.bound)
 
 
-@given(seeds, kinds, losses)
-@settings(max_examples=100, deadline=None)
-def test_what_shrinking_cuts_off(seed, kind, loss):
+@given(seeds, kinds, losses, dtypes)
+@settings(max_examples=150, deadline=None)
+def test_what_shrinking_cuts_off(seed, kind, loss, dtype):
     rng = np.random.default_rng(seed)
     exact = exact_problem(rng, kind, loss)
     node, known = node_around(rng, exact)
-    half = 0.5 * (node[HIGH : HIGH + 6] - node[LOW : LOW + 6])
-    affine, reach, _ = affine_of(exact.packed, node, rng.choice([-1.0, 0.0, 1.0], 6) * half)
-    bound = affine.value + float(np.abs(affine.slope) @ reach)
+    convex = convex_of(exact.packed, node, dtype, home_around(rng, node))
     poses = list(savings(rng, exact, node, known, 5))
     threshold = rng.choice([0.5, 0.999, 1.0]) * float(max(saving for _, saving in poses))
     before = node.copy()
-    shrink(node, reach, affine.slope, bound, threshold)
+    shrink(node, convex.middle, convex.half, convex.values, threshold)
     assert inside(before, node[LOW : LOW + 6])
     assert inside(before, node[HIGH : HIGH + 6])
     for pose, saving in poses:
         assert saving <= Fraction(threshold) or inside(node, pose)
 
 
-@given(seeds, kinds, losses, st.integers(1, 60), st.floats(0.0, 1.2))
+@given(seeds, kinds, losses, st.integers(1, 60), st.floats(0.0, 1.2), dtypes)
 @settings(max_examples=100, deadline=None)
-def test_what_a_search_of_boxes_closes(seed, kind, loss, cells, share):
+def test_what_a_search_of_boxes_closes(seed, kind, loss, cells, share, dtype):
     """Wherever it is stopped: a pose is in an open box whose bound holds, or saves no more than what was closed."""
     rng = np.random.default_rng(seed)
     exact = exact_problem(rng, kind, loss)
     p = exact.packed
     node, known = node_around(rng, exact, BOXES)
     poses = list(savings(rng, exact, node, known, 6))
-    scratch = scratch_of(p, node)
+    scratch = scratch_of(p, node, dtype)
     start = share * float(max(saving for _, saving in poses))
-    state = search_boxes(setting_of(p, 0.01), beginning(start), scratch, 2**40, cells)
+    state = search_boxes(setting_of(p, 0.01, dtype=dtype), beginning(start), scratch, 2**40, cells)
     assert state.cells <= cells
     for pose, saving in poses:
         holding = [float(box[BOUND]) for box in scratch.nodes[: state.top] if inside(box, pose)]
@@ -135,7 +143,7 @@ def test_nothing_is_saved_outside_the_roots(seed, kind, loss):
     assert exact.saving(face, g, 0.5 * (p.low + p.high)) <= Fraction(p.ceiling)
 
 
-def test_without_the_margin_for_residuals_slopes_would_fail():
+def test_without_the_margin_for_residuals_corners_would_fail():
     """These tests would see it: a bare bound lies below exact savings when the target is much larger than ξ."""
     rng = np.random.default_rng(0)
     short = 0
@@ -144,9 +152,39 @@ def test_without_the_margin_for_residuals_slopes_would_fail():
         node, known = node_around(rng, exact)
         node[LOW : LOW + 6] = node[HIGH : HIGH + 6] = known
         saving = exact.saving(int(node[FACE]), known[:3], known[3:])
-        assert saving <= Fraction(affine_of(exact.packed, node)[0].value)
-        short += saving > Fraction(affine_of(replace(exact.packed, eps=0.0), node)[0].value)
+        assert saving <= Fraction(convex_of(exact.packed, node).bound)
+        short += saving > Fraction(convex_of(replace(exact.packed, eps=0.0), node).bound)
     assert short > 10
+
+
+def test_without_the_margin_for_single_precision_corners_would_fail(monkeypatch):
+    """The same for what is rounded to float32 at home: pairs near the edge of their bound, seen from a large home."""
+    rng = np.random.default_rng(2)
+    cases = []
+    for _ in range(60):
+        exact = exact_problem(rng, "plain")
+        node, known = node_around(rng, exact)
+        home = node.copy()
+        around = rng.uniform(size=(2, 6)) * [0.3, 0.3, 0.3, 5.0, 5.0, 5.0]
+        home[LOW : LOW + 6], home[HIGH : HIGH + 6] = known - around[0], known + around[1]
+        node[LOW : LOW + 6] = node[HIGH : HIGH + 6] = known
+        saving = exact.saving(int(node[FACE]), known[:3], known[3:])
+        cases.append((exact.packed, node, home, saving))
+        assert saving <= Fraction(convex_of(exact.packed, node, np.float32, home).bound)
+    plain = seen_from_home.py_func
+
+    def bare(node, home, farthest, eps, unit):
+        box, half = plain(node, home, farthest, eps, 0.0)
+        return box, half
+
+    monkeypatch.setattr("tests.prove.pose.cases.seen_from_home", bare)
+    monkeypatch.setattr("tests.prove.pose.cases.sum_slopes", unrounded)
+    assert sum(saving > Fraction(convex_of(p, node, np.float32, home).bound) for p, node, home, saving in cases) > 5
+
+
+def unrounded(points, span, box, loss, unit, lines, marks):
+    """`sum_slopes` without the margin for sums."""
+    return sum_slopes(points, span, box, loss, 0.0, lines, marks)
 
 
 def test_without_the_margin_for_places_votes_would_fail():
@@ -159,8 +197,8 @@ def test_without_the_margin_for_places_votes_would_fail():
         node[LOW : LOW + 6] = node[HIGH : HIGH + 6] = known
         saving = exact.saving(int(node[FACE]), known[:3], known[3:])
         bare = replace(exact.packed, ballot=exact.packed.ballot._replace(margin=0.0))
-        assert saving <= Fraction(tally_of(exact.packed, node, -1.0).bound)
-        short += saving > Fraction(tally_of(bare, node, -1.0).bound)
+        assert saving <= Fraction(tally_of(exact.packed, node, -1.0)[0].bound)
+        short += saving > Fraction(tally_of(bare, node, -1.0)[0].bound)
     assert short > 0
 
 
@@ -172,7 +210,7 @@ def test_sums_of_squares_are_rounded_relative_to_squares(seed, kind):
     exact = exact_problem(rng, kind, "tls")
     node, known = node_around(rng, exact)
     node[LOW : LOW + 6] = node[HIGH : HIGH + 6] = known
-    affine = affine_of(exact.packed, node)[0]
+    bound = convex_of(exact.packed, node).bound
     saving = exact.saving(int(node[FACE]), known[:3], known[3:])
-    assert saving <= Fraction(affine.value)
-    assert affine.value <= float(saving) + 1e-9 * exact.packed.ceiling
+    assert saving <= Fraction(bound)
+    assert bound <= float(saving) + 1e-9 * exact.packed.ceiling
