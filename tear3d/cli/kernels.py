@@ -105,18 +105,30 @@ def _lengths() -> None:
     find_followers(lot, 0, len(every), lot, np.array([len(every)]), 1, left)
 
 
-def _rows(pairs: int = 100) -> None:
+def _rows(pairs: int = 100, across: bool = False, **options: object) -> None:
     import numpy as np
 
     from tear3d.problem.options import Options
     from tear3d.prove.row.problem import RowProblem
     from tear3d.prove.row.solve import solve_row
 
-    x, axis = np.random.default_rng(0).normal(size=(pairs, 3)), np.eye(3)[0]
-    problem = RowProblem(x, x, np.array([0.05]), np.ones(1), np.zeros(3), axis, 0.0)
-    options = Options.of(rel_gap=0.1, threads=1, node_limit=100)
-    wrong = np.eye(3)[1]  # from the right row there would be nothing to search
-    solve_row(problem, (wrong, 0.0), options, options.limits(), "first row")
+    x, axes = np.random.default_rng(0).normal(size=(pairs, 3)), np.eye(3)
+    given = RowProblem(x, x, np.array([0.05]), np.ones(1), np.zeros(3), axes[0], 0.0, axes[2] if across else None)
+    chosen = Options.of(certify="rows", rel_gap=0.1, threads=1, node_limit=100, **options)  # type: ignore[arg-type]
+    # From the right row there would be nothing to search.
+    solve_row(given, (axes[1], 0.0), chosen, chosen.limits(), "first row")
+
+
+def _all_rows() -> None:
+    """One after the other: of two processes that write versions of a kernel into the cache, one might be lost."""
+    _rows()
+    _rows(DOUBLE_LIMIT + 1)
+
+
+def _sweeps() -> None:
+    for across in (False, True):
+        for bounds, loss in (("sharp", "cm"), ("sharp", "tls"), ("sweep", "tear"), ("paper", "tear")):
+            _rows(across=across, bounds=bounds, loss=loss)
 
 
 def _features() -> None:
@@ -144,18 +156,9 @@ def _refinement() -> None:
         refine_icp(cloud, cloud, np.eye(4), method=method, voxel_size=0.1)
 
 
-def _sweeps() -> None:
-    import tear3d
-
-    problem = tear3d.synthetic.make_problem(60, 0.2)
-    for bounds, loss in (("sharp", "cm"), ("sharp", "tls"), ("sweep", "tear"), ("paper", "tear")):
-        options = {"certify": "rows", "bounds": bounds, "loss": loss, "time_limit": 3.0}
-        tear3d.register(problem.source, problem.target, noise_bound=problem.noise_bound, **options)  # type: ignore[arg-type]
-
-
 RECIPES: dict[str, Callable[[], object]] = {
     "rows": _rows,
-    "many rows": lambda: _rows(DOUBLE_LIMIT + 1),
+    "all rows": _all_rows,
     "votes": _votes,
     "slopes": _slopes,
     "pivots": _pivots,

@@ -25,25 +25,26 @@ class Group(NamedTuple):
 
     module: str
     kernel: str
-    """The one that is compiled last: when it is in the cache, all are. No name tells of kernels in another precision."""
+    """The one that is compiled last: when it is in the cache, all are. Empty where no name can tell, as of kernels in
+    another precision."""
     seconds: int
-    """What it takes on one of two cores of an AMD EPYC server."""
-    after: bool = False
-    """It runs whole registrations, and finds the kernels of the others in the cache."""
+    """What it takes on one of two cores of an AMD EPYC server while the other is as busy."""
 
 
 GROUPS: dict[str, Group] = {
-    "rows": Group("prove.row.subtree", "search_subtree", 17),
-    "many rows": Group("", "", 16),
-    "votes": Group("prove.pose.cells", "search_cells", 9),
-    "slopes": Group("prove.pose.boxes", "search_boxes", 7),
-    "pivots": Group("find.pivots", "search_pivots", 4),
-    "ascents": Group("judge.chance", "_repaired_hits", 4),
+    "rows": Group("prove.row.subtree", "search_subtree", 19),
+    "all rows": Group("", "", 35),
+    "votes": Group("prove.pose.cells", "search_cells", 11),
+    "slopes": Group("prove.pose.boxes", "search_boxes", 8),
+    "pivots": Group("find.pivots", "search_pivots", 5),
+    "ascents": Group("judge.chance", "_repaired_hits", 5),
     "lengths": Group("prove.bounds.lengths", "find_followers", 3),
-    "features": Group("features.iss", "_local_maxima", 2),
-    "refinement": Group("clouds.equations", "_error", 2),
-    "sweeps": Group("prove.bounds.ranges", "rectangle_ranges", 8, after=True),
+    "features": Group("features.iss", "_local_maxima", 3),
+    "refinement": Group("clouds.equations", "_error", 3),
+    "sweeps": Group("prove.bounds.ranges", "rectangle_ranges", 6),
 }
+WARMUP = tuple(name for name in GROUPS if name != "rows")
+"""All of them."""
 DOUBLE_LIMIT = 50_000
 """Rows of up to so many pairs are searched in float64, larger ones in float32 if that does not cost the certificate:
 their kernels are compiled once more for that. Free choice, part of no bound."""
@@ -94,9 +95,7 @@ def compile_groups(names: Sequence[str], tell: Callable[[str, float], object] | 
 
     Returns those that failed: they are left to the run that needs them, which then says why.
     """
-    failed: list[str] = []
-    for later in (False, True):
-        failed += _compile_all([name for name in names if GROUPS[name].after == later], tell)
+    failed = _compile_all(names, tell)
     settle(names)
     return failed
 
@@ -119,9 +118,10 @@ def _shares(names: Iterable[str], cores: int) -> list[list[str]]:
     return [share for share in shares if share]
 
 
-def _compile_all(names: list[str], tell: Callable[[str, float], object] | None) -> list[str]:
+def _compile_all(names: Sequence[str], tell: Callable[[str, float], object] | None) -> list[str]:
     """All processes end with us, also by Ctrl-C."""
-    began, failed = time.perf_counter(), []
+    began = time.perf_counter()
+    failed: list[str] = []
     running: list[tuple[list[str], subprocess.Popen[bytes]]] = []
     try:
         for share in _shares(names, count_cores()):

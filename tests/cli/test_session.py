@@ -81,25 +81,28 @@ def test_where_no_process_can_be_started_the_library_compiles(solver, pairs_file
     assert len(solver.calls) == 1
 
 
-def test_warmup_covers_both_precisions_every_loss_and_the_clouds(solver, monkeypatch):
-    told, sizes = [], []
+def test_warmup_covers_both_precisions_every_loss_and_the_clouds(monkeypatch):
+    told, rows = [], []
 
     class Done:
         returncode = 0
 
         def __init__(self, names):
-            for name in names:
-                if name in ("sweeps", "rows", "many rows"):
-                    RECIPES[name]()
+            for name in {"all rows", "sweeps"} & set(names):
+                RECIPES[name]()
             told.extend(names)
 
         def poll(self):
             return self.returncode
 
+    def solve_row(problem, row, options, *given):
+        rows.append((len(problem.source) > DOUBLE_LIMIT, options.bounds, options.loss, problem.across is not None))
+
     monkeypatch.setattr(session.kernels, "start", Done)
-    monkeypatch.setattr(solve, "solve_row", lambda problem, *given: sizes.append(len(problem.source)))
+    monkeypatch.setattr(solve, "solve_row", solve_row)
     assert "kernels are ready" in run("warmup").stdout
-    assert sorted(told) == sorted(session.kernels.GROUPS) == sorted(RECIPES)
-    assert {(call["loss"], call["bounds"]) for call in solver.calls} > {("cm", "sharp"), ("tls", "sharp")}
-    assert {call["bounds"] for call in solver.calls} == {"sharp", "sweep", "paper"}
-    assert min(sizes) <= DOUBLE_LIMIT < max(sizes)
+    assert sorted(["rows", *told]) == sorted(session.kernels.GROUPS) == sorted(RECIPES)
+    assert {(False, "sharp", "tear", False), (True, "sharp", "tear", False)} < set(rows)
+    assert {loss for *_, loss, _ in rows} == {"tear", "cm", "tls"}
+    assert {bounds for _, bounds, *_ in rows} == {"sharp", "sweep", "paper"}
+    assert {across for *_, across in rows} == {False, True}

@@ -33,7 +33,8 @@ class SweepRow(Stage):
         n = len(problem.source)
         self.x, self.y = np.ascontiguousarray(problem.x), np.ascontiguousarray(problem.y)
         self.y_rounding = problem.y_rounding
-        self.xi, self.w = (np.ascontiguousarray(np.broadcast_to(v, n)) for v in (problem.xi, problem.w))
+        # Copies: the kernels would be compiled once more for arrays that are read-only.
+        self.xi, self.w = (np.broadcast_to(v, n).copy() for v in (problem.xi, problem.w))
         self.total = float(np.sum(self.w * loss.caps(self.xi)))
 
     def start(self, r: FloatArray, t: float) -> tuple[float, FloatArray]:
