@@ -121,6 +121,19 @@ def cap_places(voters, span, frame, centre, margin, block):
         _cap(voters.rows, span, frame, centre, margin, block, c)
 
 
+class Copies(NamedTuple):
+    """Where copies of voters go."""
+
+    arena: Voters
+    place: int
+    """Of the first."""
+    ends: NDArray[np.int64]
+    """Where those of each box end."""
+    mask: NDArray[np.uint8]
+    """Work space for a block, or, if there are several boxes, for all voters that are looked at."""
+    block: Block
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def _touch(block, xi, count, low, high, bit, mask):
     """Set a bit of those voters of a block that can save anything in a box of t, given less the corner of the block."""
@@ -170,31 +183,28 @@ def _append(voters, begin, end, mask, bit, arena, room, block):
 
 
 @njit(cache=True, nogil=True)
-def copy_voters(voters, span, frame, boxes, margin, mask, arena, place, ends, block):
-    """Copy the voters that can save anything in boxes of t into the arena, one box after the other.
+def copy_voters(voters, span, frame, boxes, count, margin, copies):
+    """Copy the voters that can save anything in some boxes of t, those of one box after those of the other.
 
     Parameters
     ----------
-    voters, span, frame, margin
-    boxes : (count, 6) array
-        (low, high) as rows.
-    mask : uint8 array
-        Work space for a block, or, if there are several boxes, for all of the span.
-    arena : Voters
-    place : int
-        Where the first goes to.
-    ends : int64 array
-        Filled: where the voters of each box end.
-    block : Block
+    voters, span, frame
+    boxes : (n, 6) array
+        (low, high) as rows, ...
+    count : int
+        ... of which so many count.
+    margin : float
+    copies : Copies
 
     Returns
     -------
     bool
         Whether there was room.
     """
+    arena, mask, block = copies.arena, copies.mask, copies.block
     corner = (boxes[0, 0], boxes[0, 1], boxes[0, 2])
-    count, shared, size = boxes.shape[0], voters.xi.size == 1, arena.index.size
-    free = place
+    shared, size = voters.xi.size == 1, arena.index.size
+    free = copies.place
     for begin in range(span[0], span[1], BLOCK):
         end = min(span[1], begin + BLOCK)
         places(voters, (begin, end), frame, ORIGIN, corner, margin, block)
@@ -210,7 +220,7 @@ def copy_voters(voters, span, frame, boxes, margin, mask, arena, place, ends, bl
             free = _append(voters, begin, end, part, 0, arena, (free, size), block)
             if free < 0:
                 return False
-    ends[0] = free
+    copies.ends[0] = free
     if count == 1:
         return True
     for k in range(count):
@@ -219,7 +229,7 @@ def copy_voters(voters, span, frame, boxes, margin, mask, arena, place, ends, bl
             free = _append(voters, begin, end, mask[begin - span[0] :], k, arena, (free, size), block)
             if free < 0:
                 return False
-        ends[k] = free
+        copies.ends[k] = free
     return True
 
 

@@ -160,9 +160,17 @@ def _halve(node, other, side):
     width = node[HIGH + side] - node[LOW + side]
     if node[FACE] == 0.0 and abs(cut) < KEEP_WHOLE * width:
         cut += KEEP_WHOLE * width if cut > 0.0 else -KEEP_WHOLE * width
-    other[:] = node
+    for k in range(NODE):
+        other[k] = node[k]
     other[LOW + side] = cut
     node[HIGH + side] = cut
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _note(best, face, pose):
+    best[0] = face
+    for k in range(6):
+        best[1 + k] = pose[k]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -202,12 +210,10 @@ def search_boxes(setting, state, scratch, budget, cells):
             value = saving_at(source, span, setting.loss, scratch.home, face, middle)
             if value > more * best:
                 best, better = value, True
-                scratch.best[0, 0] = face
-                scratch.best[0, 1:] = middle
+                _note(scratch.best[0], face, middle)
             if value > more * far and is_elsewhere(face, middle, setting.tips, setting.elsewhere):
                 far, far_better = value, True
-                scratch.best[1, 0] = face
-                scratch.best[1, 1:] = middle
+                _note(scratch.best[1], face, middle)
             limits = thresholds(best, far, setting.slacks)
             threshold = limits[0] if near else limits[1]
         least, left = sums.lone, 1.0

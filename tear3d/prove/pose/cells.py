@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
 from tear3d.prove.bounds.parts import MOST, MOST_PARTS
-from tear3d.prove.bounds.voters import BLOCK, Voters, copy_voters
+from tear3d.prove.bounds.voters import BLOCK, Copies, Voters, copy_voters
 from tear3d.prove.bounds.votes import Booth, make_booth, vote
 from tear3d.prove.domains.rotations import cell_frame
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW, NODE, ready, sides_to_halve
@@ -118,42 +118,25 @@ def _shrunk(low, high, tally):
 
 
 @njit(cache=True, nogil=True)
-def _take_apart(source, span, frame, tally, ballot, scratch, top, own):
-    """Replace the top of the stack by a node for each part of its box of t, with voters of their own if there is room;
+def _take_apart(scratch, tally, unit, top, own, copied):
+    """Replace the top of the stack by a node for each part of its box of t, with the voters that were copied for it;
     returns the new top."""
-    nodes, segments, booth = scratch.nodes, scratch.segments, scratch.booth
-    free = segments[own, 1] if own > 0 else 0
-    apart = own + tally.parts < segments.shape[0] and copy_voters(
-        source,
-        span,
-        frame,
-        booth.boxes[: tally.parts],
-        ballot.margin,
-        scratch.mask,
-        scratch.arena,
-        free,
-        scratch.ends,
-        booth.block,
-    )
-    if apart:
-        for k in range(tally.parts):
-            segments[own + 1 + k, 0], segments[own + 1 + k, 1] = free, scratch.ends[k]
-            free = scratch.ends[k]
+    nodes, booth = scratch.nodes, scratch.booth
     for k in range(tally.parts - 1, -1, -1):  # the first takes the place of all
         at = top - 1 + k
-        nodes[at] = nodes[top - 1]
-        nodes[at, LOW + 3 : LOW + 6] = booth.boxes[k, :3]
-        nodes[at, HIGH + 3 : HIGH + 6] = booth.boxes[k, 3:]
-        nodes[at, BOUND] = min(nodes[at, BOUND], booth.parts[k, MOST] * ballot.unit)
-        scratch.segment[at] = own + 1 + k if apart else own
-        scratch.grids[at] = tally.grids
+        for c in range(nodes.shape[1]):
+            nodes[at, c] = nodes[top - 1, c]
+        for c in range(3):
+            nodes[at, LOW + 3 + c], nodes[at, HIGH + 3 + c] = booth.boxes[k, c], booth.boxes[k, 3 + c]
+        nodes[at, BOUND] = min(nodes[at, BOUND], booth.parts[k, MOST] * unit)
+        scratch.segment[at], scratch.grids[at] = own + 1 + k if copied else own, tally.grids
     return top + tally.parts - 1
 
 
 @njit(cache=True, nogil=True)
 def search_cells(voters, groups, ballot, threshold, state, scratch, budget, cells):
     """Work off the stack until it is empty, a cell is ready for slopes, or about `budget` visits are spent."""
-    nodes, segments, arena = scratch.nodes, scratch.segments, scratch.arena
+    nodes, segments, arena, booth = scratch.nodes, scratch.segments, scratch.arena, scratch.booth
     top, seen, spent, closed, _, _ = state
     visits = 0
     while top > 0 and visits < budget and seen < cells:
@@ -175,7 +158,7 @@ def search_cells(voters, groups, ballot, threshold, state, scratch, budget, cell
         span = (start, stop)
         many = stop - start > ballot.many
         grid = scratch.grids[top - 1]
-        tally = vote(source, groups, span, frame, (low, high), grid, threshold, ballot, scratch.booth)
+        tally = vote(source, groups, span, frame, (low, high), grid, threshold, ballot, booth)
         seen += 1
         visits += stop - start + CELL_COST
         closed = max(closed, min(node[BOUND], tally.cut))
@@ -184,20 +167,25 @@ def search_cells(voters, groups, ballot, threshold, state, scratch, budget, cell
             closed = max(closed, node[BOUND])
             top -= 1
             continue
-        if tally.parts > 1:
+        free, parts = stop if own > 0 else 0, tally.parts
+        if parts == 1:
+            for c in range(3):
+                booth.boxes[0, c], booth.boxes[0, 3 + c] = tally.low[c], tally.high[c]
+                node[LOW + 3 + c], node[HIGH + 3 + c] = tally.low[c], tally.high[c]
+        copies = Copies(arena, free, scratch.ends, scratch.mask, booth.block)
+        copied = own + parts < segments.shape[0] and copy_voters(
+            source, span, frame, booth.boxes, parts, ballot.margin, copies
+        )
+        if parts > 1:
             visits += stop - start
-            top = _take_apart(source, span, frame, tally, ballot, scratch, top, own)
+            for k in range(parts):
+                if copied:
+                    segments[own + 1 + k, 0], segments[own + 1 + k, 1] = free, scratch.ends[k]
+                    free = scratch.ends[k]
+            top = _take_apart(scratch, tally, ballot.unit, top, own, copied)
             continue
-        node[LOW + 3], node[LOW + 4], node[LOW + 5] = tally.low
-        node[HIGH + 3], node[HIGH + 4], node[HIGH + 5] = tally.high
+        end = scratch.ends[0] if copied else -1
         small = ready(node, ballot.xi + ballot.margin, ballot.radius)
-        free = stop if own > 0 else 0
-        end = -1
-        if own + 1 < segments.shape[0]:
-            left, ends, booth = scratch.booth.boxes[:1], scratch.ends, scratch.booth
-            left[0, :3], left[0, 3:] = tally.low, tally.high
-            if copy_voters(source, span, frame, left, ballot.margin, scratch.mask, arena, free, ends, booth.block):
-                end = ends[0]
         if small:
             if end >= 0:
                 return CellState(top, seen, spent + visits, closed, free, end)

@@ -22,7 +22,9 @@ CAREFUL = 0.85
 """Parts differ: the trial is made with this share of the limit."""
 MOST_WORK, MOST_TOGETHER, CHEAP = 6_000_000_000, 15_000_000_000, 600_000_000
 """Words and lengths, about half a nanosecond each: for the highest limit on the saving, in parts or all together, and
-for lower ones. All free choices, part of no bound, made on a dozen of the problems of `benchmarks.proof`, real pairs
+for lower ones. ..."""
+RARE = 0.03
+"""With a larger share of inliers the search is fast, and less is spent on all pairs together. All free choices, part of no bound, made on a dozen of the problems of `benchmarks.proof`, real pairs
 among them, where they took least time."""
 
 
@@ -55,6 +57,7 @@ def plan(
     """
     n = len(order)
     best: Plan | None = None
+    together = min(1.0, RARE * n / max(1, np.count_nonzero(agree)))
     for size in [size for size in SIZES if size < n] + ([n] if n <= SIZES[-1] else []):
         if best is not None and n * size > CHEAP:
             break
@@ -65,7 +68,7 @@ def plan(
             if best is not None and limit >= best.limit:
                 break
             work = trial.work(limit)
-            most = MOST_TOGETHER if size == n else MOST_WORK
+            most = MOST_TOGETHER * together if size == n else MOST_WORK
             if work <= (most if limit == wanted[-1] else CHEAP):
                 best = Plan(size, limit, work)
         if crew.limits.over():
