@@ -7,26 +7,10 @@ from itertools import product
 import numpy as np
 from numba import njit
 
-from tear3d.prove.bounds.slopes import ANY_ORDER, BLOCK, KINKED, LINES, VALUE
+from tear3d.prove.bounds.slopes import ANY_ORDER, BLOCK, CORNERS, VALUE
 
-CORNERS = 64
 SIGNS = np.array(list(product((-1.0, 1.0), repeat=3)))
 """Corner 8 i + k of a box has the signs SIGNS[i] for g and SIGNS[k] for t."""
-LANES = 32
-"""Lines are filled up with zeros to a multiple of this, so that all are added up in vectors."""
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def gather_lines(lines, marks, n):
-    """Move the lines of the pairs that may or may not save to the front, and zeros behind them; returns how many."""
-    found = 0
-    for i in range(n):
-        for row in range(LINES):
-            lines[row, found] = lines[row, i]
-        found += (marks[i] & KINKED) >> 1
-    padded = -(-found // LANES) * LANES
-    lines[:, found:padded] = 0.0
-    return padded
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER)
@@ -57,25 +41,16 @@ def _eight(lines, start, stop, signs, base):
 
 
 @njit(cache=True, nogil=True)
-def corner_values(lines, count, sums, base, values):
-    """Bounds of the saving at the corners of a box; the largest of them bounds the box.
+def corner_values(sums, work):
+    """Fill `work.values` with bounds of the saving at the corners of a box, and return the largest, which bounds the box.
 
     Parameters
     ----------
-    lines : (LINES, n) array
-    count : int
-        How many of them.
     sums : Sums
-    base : (BLOCK,) array
-        Work space.
-    values : (CORNERS,) float64 array
-        Filled.
-
-    Returns
-    -------
-    float
-        The largest.
+    work : Work
+        As `sum_slopes` left it.
     """
+    lines, base, values, count = work.lines, work.base, work.values, sums.lines
     g, most = sums.slope, 0.0
     for u in range(8):
         signs = (SIGNS[u, 0], SIGNS[u, 1], SIGNS[u, 2])

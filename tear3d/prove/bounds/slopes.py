@@ -17,11 +17,13 @@ is then small, and single precision is enough.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
+from tear3d.problem.arrays import FloatArray
 from tear3d.problem.losses import CM, TEAR
 from tear3d.prove.domains.rotations import Nine, Triple
 
@@ -42,6 +44,9 @@ SMALL = 1e-30
 LOCAL = 64.0
 """Roundings of a residual, in the precision of the points, in units of what moves in a box and of ξ: section 8.4 counts
 32 and 8."""
+LANES = 32
+"""Lines, and points, are filled up to a multiple of this, so that all are added up in vectors."""
+CORNERS = 64
 MORE = 64
 """Rounding of sums: at most unit·(BLOCK + MORE)·Σ w (cap + Q) (section 8.5)."""
 
@@ -66,12 +71,41 @@ class Box(NamedTuple):
     """... which is that many ξ."""
 
 
+class Work(NamedTuple):
+    """Work space of a thread."""
+
+    block: NDArray[Any]
+    """Lines of a block of pairs."""
+    lines: NDArray[Any]
+    """Those of all pairs that may or may not save."""
+    marks: NDArray[np.uint8]
+    base: NDArray[Any]
+    values: FloatArray
+    """For corners."""
+
+
+def _apart(count: int, dtype: Any) -> NDArray[Any]:
+    """Numbers with nothing near them: compiled sums run in another order, and end in other last digits, when what they
+    write may overlap what they read, which is tested roughly."""
+    margin = 8 * count + 4096
+    return np.zeros(count + 2 * margin, dtype)[margin : margin + count]
+
+
+def make_work(n: int, dtype: Any) -> Work:
+    """Work space for n points."""
+    block = _apart(LINES * BLOCK, dtype).reshape(LINES, BLOCK)
+    lines = np.zeros((LINES, n + LANES), dtype)
+    return Work(block, lines, _apart(n, np.uint8), np.zeros(BLOCK, dtype), np.zeros(CORNERS))
+
+
 class Sums(NamedTuple):
     """What a box comes to, without the pairs that may or may not save."""
 
     value: float
     slope: tuple[float, float, float, float, float, float]
     """Pairs that save in all of the box: together value + slope·v."""
+    lines: int
+    """The number of lines, with zeros up to a multiple of LANES."""
     lone: float
     """A bound of the saving of the box, every pair bounded alone; rounding included."""
     rounding: float
@@ -85,8 +119,8 @@ class Sums(NamedTuple):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER)
-def _block(points, start, stop, box, loss, lines, marks, first):
-    """Sums, lines and marks of points start:stop; those of the first go to place `first`."""
+def _block(points, start, stop, box, loss, lines, mark):
+    """Sums, lines and marks of points start:stop."""
     F = points.dtype.type
     zero, one, small, steep = F(0.0), F(1.0), F(SMALL), F(STEEP)
     absolute, counts = loss == TEAR, loss == CM
@@ -94,9 +128,8 @@ def _block(points, start, stop, box, loss, lines, marks, first):
     xs, ys, zs = points[0, start:stop], points[1, start:stop], points[2, start:stop]
     us, vs, ws = points[3, start:stop], points[4, start:stop], points[5, start:stop]
     lengths, bounds, weights = points[LENGTH, start:stop], points[BOUND_OF, start:stop], points[WEIGHT, start:stop]
-    line0, line1, line2 = lines[0, first:], lines[1, first:], lines[2, first:]
-    line3, line4, line5, line6 = lines[3, first:], lines[4, first:], lines[5, first:], lines[6, first:]
-    mark = marks[first:]
+    line0, line1, line2 = lines[0], lines[1], lines[2]
+    line3, line4, line5, line6 = lines[3], lines[4], lines[5], lines[6]
     d00, d01, d02 = F(box.turn[0]), F(box.turn[1]), F(box.turn[2])
     d10, d11, d12 = F(box.turn[3]), F(box.turn[4]), F(box.turn[5])
     d20, d21, d22 = F(box.turn[6]), F(box.turn[7]), F(box.turn[8])
@@ -207,8 +240,18 @@ def _more(six, others):
     )
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def _append(block, mark, n, lines, count):
+    """Copy the lines of a block of pairs that may or may not save behind the first `count`; returns how many there are."""
+    for i in range(n):
+        for row in range(LINES):
+            lines[row, count] = block[row, i]
+        count += (mark[i] & KINKED) >> 1
+    return count
+
+
 @njit(cache=True, nogil=True)
-def sum_slopes(points, span, box, loss, unit, lines, marks):
+def sum_slopes(points, span, box, loss, unit, work):
     """Bound a box of poses but for its corners.
 
     Parameters
@@ -220,9 +263,8 @@ def sum_slopes(points, span, box, loss, unit, lines, marks):
     loss : int
     unit : float
         The unit roundoff of the points.
-    lines : (LINES, n) array
-    marks : (n,) uint8 array
-        Filled for the points of the span, see LINES and ACTIVE.
+    work : Work
+        Marks are set for the points of the span, and lines are filled.
 
     Returns
     -------
@@ -230,9 +272,12 @@ def sum_slopes(points, span, box, loss, unit, lines, marks):
     """
     value, lone, size, centre, mass = 0.0, 0.0, 0.0, 0.0, 0.0
     slope = spread = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    count = 0
     for start in range(span[0], span[1], BLOCK):
         stop = min(span[1], start + BLOCK)
-        a, b, c, d, e, slopes, spreads = _block(points, start, stop, box, loss, lines, marks, start - span[0])
+        mark = work.marks[start - span[0] : stop - span[0]]
+        a, b, c, d, e, slopes, spreads = _block(points, start, stop, box, loss, work.block, mark)
+        count = _append(work.block, mark, stop - start, work.lines, count)
         value += a
         lone += b
         size += c
@@ -240,4 +285,8 @@ def sum_slopes(points, span, box, loss, unit, lines, marks):
         mass += e
         slope, spread = _more(slope, slopes), _more(spread, spreads)
     rounding = unit * ((BLOCK + MORE) * size + SMALL * (span[1] - span[0]))
-    return Sums(value, slope, lone + rounding, rounding, centre, mass, spread)
+    filled = -(-count // LANES) * LANES
+    for row in range(LINES):
+        for k in range(count, filled):
+            work.lines[row, k] = 0.0
+    return Sums(value, slope, filled, lone + rounding, rounding, centre, mass, spread)

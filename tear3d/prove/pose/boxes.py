@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.losses import CM
-from tear3d.prove.bounds.corners import CORNERS, LANES, corner_values, face_values, gather_lines
-from tear3d.prove.bounds.slopes import ACTIVE, BLOCK, LINES, ROWS, sum_slopes
+from tear3d.prove.bounds.corners import corner_values, face_values
+from tear3d.prove.bounds.slopes import ACTIVE, LANES, ROWS, Work, make_work, sum_slopes
 from tear3d.prove.domains.rotations import UP
 from tear3d.prove.pose.home import TINY, Home, fill_up, padded, saving_at, seen_from_home
 from tear3d.prove.pose.nodes import BOXES, FACE, HIGH, LOW, NEAR, NODE
@@ -80,18 +80,7 @@ class Scratch(NamedTuple):
     """The points of the subtree, and copies of those that still matter, one segment after the other."""
     segments: NDArray[np.int64]
     """(start, stop) of each segment; segment 0 is `points`."""
-    lines: NDArray[Any]
-    marks: NDArray[np.uint8]
-    base: NDArray[Any]
-    values: FloatArray
-
-
-def _apart(rows: int, n: int, dtype: Any) -> NDArray[Any]:
-    """Rows of n numbers with nothing near them: the compiled sums of `slopes` run in another order, and end in other last
-    digits, when what they write may overlap what they read, which is tested roughly."""
-    count = rows * n
-    margin = 8 * count + 4096
-    return np.zeros(count + 2 * margin, dtype)[margin : margin + count].reshape(rows, n)
+    work: Work
 
 
 def make_scratch(n: int, dtype: Any = np.float32) -> Scratch:
@@ -105,17 +94,14 @@ def make_scratch(n: int, dtype: Any = np.float32) -> Scratch:
         np.empty((ROWS, n), dtype),
         np.empty((ROWS, n + n // 2 + 1024), dtype),
         np.zeros((SEGMENTS, 2), np.int64),
-        _apart(LINES, n + LANES, dtype),
-        _apart(1, n, np.uint8)[0],
-        np.zeros(BLOCK, dtype),
-        np.zeros(CORNERS),
+        make_work(n, dtype),
     )
 
 
 @njit(cache=True, nogil=True)
 def _copy(points, span, segment, scratch):
     """Copy the points that matter behind the segment; False when there is no room."""
-    arena, marks = scratch.arena, scratch.marks
+    arena, marks = scratch.arena, scratch.work.marks
     target = scratch.segments[segment, 1] if segment > 0 else 0
     k = target
     for i in range(span[0], span[1]):
@@ -176,7 +162,7 @@ def _note(best, face, pose):
 @njit(cache=True, nogil=True, error_model="numpy")
 def search_boxes(setting, state, scratch, budget, cells):
     """Work off the stack until it is empty, about `budget` point visits are spent or `cells` boxes visited in all."""
-    nodes, values = scratch.nodes, scratch.values
+    nodes, work = scratch.nodes, scratch.work
     top, seen, best, far, closed, far_closed, better, far_better = state
     middle, half = np.empty(6), np.empty(6)
     more = 1.0 + BETTER * setting.unit
@@ -202,7 +188,7 @@ def search_boxes(setting, state, scratch, budget, cells):
         source = scratch.points if segment == 0 else scratch.arena
         span = (scratch.segments[segment, 0], scratch.segments[segment, 1])
         n = span[1] - span[0]
-        sums = sum_slopes(source, span, box, setting.loss, setting.unit, scratch.lines, scratch.marks)
+        sums = sum_slopes(source, span, box, setting.loss, setting.unit, work)
         seen += 1
         visits += n + BOX_COST
         if sums.centre > more * best or (not near and sums.centre > more * far):
@@ -218,11 +204,10 @@ def search_boxes(setting, state, scratch, budget, cells):
             threshold = limits[0] if near else limits[1]
         least, left = sums.lone, 1.0
         if threshold < least <= FAR_ABOVE * threshold and setting.loss != CM:
-            count = gather_lines(scratch.lines, scratch.marks, n)
-            visits += count
-            least = min(least, corner_values(scratch.lines, count, sums, scratch.base, values))
+            visits += sums.lines
+            least = min(least, corner_values(sums, work))
             if least > threshold:
-                left = shrink(node, middle, half, values, threshold)
+                left = shrink(node, middle, half, work.values, threshold)
         if least <= threshold:
             least = min(least, node[BOUND])
             closed = max(closed, least)
@@ -236,7 +221,7 @@ def search_boxes(setting, state, scratch, budget, cells):
         node[BOUND] = min(node[BOUND], least)
         matter = 0
         for i in range(n):
-            matter += scratch.marks[i] & ACTIVE
+            matter += work.marks[i] & ACTIVE
         if matter < COPY_BELOW * n and segment + 1 < SEGMENTS and _copy(source, span, segment, scratch):
             segment += 1
         scratch.segment[top - 1] = segment

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.losses import point_saving
-from tear3d.prove.bounds.corners import LANES
-from tear3d.prove.bounds.slopes import BOUND_OF, LENGTH, LOCAL, PLACE, RESIDUAL, ROWS, WEIGHT, Box
+from tear3d.problem.pairs import Pairs
+from tear3d.prove.bounds.slopes import BOUND_OF, LANES, LENGTH, LOCAL, PLACE, RESIDUAL, WEIGHT, Box
 from tear3d.prove.domains.rotations import UP, cell_frame
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW
 
@@ -52,33 +52,55 @@ def settle(node, home):
         home.shift[k] = 0.5 * (node[LOW + 3 + k] + node[HIGH + 3 + k])
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _put(points, k, x, y, home):
+    """Write a pair at home, but for its ξ and w."""
+    own = home.rotation
+    for row in range(3):
+        turned = own[row, 0] * x[0] + own[row, 1] * x[1] + own[row, 2] * x[2]
+        points[PLACE + row, k] = turned
+        points[RESIDUAL + row, k] = y[row] - turned - home.shift[row]
+    points[LENGTH, k] = np.sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
+
+
 @njit(cache=True, nogil=True)
 def _gather(x, y, xi, w, index, frame, home, up, points):
     rotation, mean, shift = frame
     shared, equal = xi.size == 1, w.size == 1
-    own = home.rotation
     for k in range(index.size):
         i = index[k]
         a, b, c = x[i, 0] - mean[0], x[i, 1] - mean[1], x[i, 2] - mean[2]
-        u = rotation[0, 0] * a + rotation[0, 1] * b + rotation[0, 2] * c
-        v = rotation[1, 0] * a + rotation[1, 1] * b + rotation[1, 2] * c
-        s = rotation[2, 0] * a + rotation[2, 1] * b + rotation[2, 2] * c
-        for row in range(3):
-            turned = own[row, 0] * u + own[row, 1] * v + own[row, 2] * s
-            points[PLACE + row, k] = turned
-            points[RESIDUAL + row, k] = y[i, row] - shift[row] - turned - home.shift[row]
-        points[LENGTH, k] = np.sqrt(u * u + v * v + s * s)
+        turned = (
+            rotation[0, 0] * a + rotation[0, 1] * b + rotation[0, 2] * c,
+            rotation[1, 0] * a + rotation[1, 1] * b + rotation[1, 2] * c,
+            rotation[2, 0] * a + rotation[2, 1] * b + rotation[2, 2] * c,
+        )
+        _put(points, k, turned, (y[i, 0] - shift[0], y[i, 1] - shift[1], y[i, 2] - shift[2]), home)
         points[BOUND_OF, k] = up * (xi[0] if shared else xi[i])
         points[WEIGHT, k] = up * (w[0] if equal else w[i])
 
 
 def gather(
-    pairs: Any, frame: tuple[FloatArray, ...], index: NDArray[np.int32], home: Home, points: NDArray[Any]
+    pairs: Pairs, frame: tuple[FloatArray, ...], index: NDArray[np.int32], home: Home, points: NDArray[Any]
 ) -> int:
     """Write some pairs, packed by (rotation, mean, shift), into the front of `points`; returns where they end."""
     up = SINGLE_UP if points.dtype == np.float32 else 1.0
     _gather(pairs.x, pairs.y, pairs.xi, pairs.w, index, frame, home, up, points)
     return int(fill_up(points, 0, len(index)))
+
+
+@njit(cache=True, nogil=True)
+def gather_voters(voters, start, stop, w, home, points):
+    """Write some voters, which lie close together in memory, into the front of `points`; returns where they end."""
+    rows = voters.rows
+    shared, equal, whole = voters.xi.size == 1, w.size == 1, voters.index.size == 0
+    for k in range(stop - start):
+        i = start + k
+        x = (np.float64(rows[0, i]), np.float64(rows[1, i]), np.float64(rows[2, i]))
+        _put(points, k, x, (np.float64(rows[3, i]), np.float64(rows[4, i]), np.float64(rows[5, i])), home)
+        points[BOUND_OF, k] = voters.xi[0 if shared else i]
+        points[WEIGHT, k] = SINGLE_UP * w[0 if equal else (i if whole else voters.index[i])]
+    return fill_up(points, 0, stop - start)
 
 
 @njit(cache=True, nogil=True)

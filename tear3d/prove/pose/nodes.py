@@ -24,8 +24,8 @@ incumbent."""
 
 SMALL_TURN = 0.8
 """Votes say little more when the rotations of a node move a typical point by less than this many noise bounds, ..."""
-LARGEST_TURN = 2.5
-SMALL_BOX = 3.0
+LARGEST_TURN = 1.5
+SMALL_BOX = 2.0
 """... or by less than so many while its box of t is no wider than this many times what a point can move (free
 choices, part of no bound)."""
 REACH = 0.45

@@ -18,7 +18,7 @@ from tear3d.prove.bounds.groups import SAMPLE, Groups, depth_for, find_leaves, n
 from tear3d.prove.bounds.voters import Voters
 from tear3d.prove.bounds.votes import Ballot
 from tear3d.prove.domains.rotations import rotation_at
-from tear3d.prove.pose.home import Home, gather, settle
+from tear3d.prove.pose.home import Home, gather, gather_voters, settle
 
 LEVELS = 1024
 """Savings are rounded up to this many steps for the votes (free choice), or fewer: ..."""
@@ -50,7 +50,9 @@ class Packed:
     groups: Groups
     ballot: Ballot
     eps: float
-    """Bound of the length of the rounding error of a residual, per point; everything from the pairs given on."""
+    """Bound of the length of the rounding error of a residual, per point; everything from the pairs given on, ..."""
+    single_eps: float
+    """... and when they were rounded to float32, as voters are."""
     low: FloatArray
     high: FloatArray
     """A box of t outside which nothing is saved."""
@@ -77,6 +79,13 @@ class Packed:
         """Write some pairs about the middle of a box, their home, into the front of `points`; returns where they end."""
         settle(node, home)
         return gather(self.pairs, (self.rotation, self.mean, self.shift), index, home, points)
+
+    def gather_voters(
+        self, voters: Voters, span: tuple[int, int], node: FloatArray, home: Home, points: NDArray[Any]
+    ) -> int:
+        """The same for voters, in single precision."""
+        settle(node, home)
+        return int(gather_voters(voters, *span, self.pairs.w, home, points))
 
 
 LOWEST, HIGHEST, LARGEST_X = 0, 3, 6
@@ -154,6 +163,7 @@ def pack(pairs: Pairs, loss: Loss, pose: Pose, cloud: Pairs | None = None) -> Pa
         groups=_groups(rows, starts),
         ballot=Ballot(unit, margin, float(np.median(pairs.xi)), float(np.sqrt(squares / n)), loss.code, MANY),
         eps=eps,
+        single_eps=eps + SINGLE * (largest_x + away),
         low=low - 2.0 * margin,
         high=high + 2.0 * margin,
         ceiling=float(np.sum(most)) * (n if most.size == 1 else 1) * (1.0 + 2.0 * UNIT * (n + 2)),

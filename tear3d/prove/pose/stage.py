@@ -7,6 +7,7 @@ poses, searched by slopes. Largest bounds first; see `tear3d.prove.driver` for h
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tear3d.find.ascent import climb
 from tear3d.problem.arrays import FloatArray
@@ -15,6 +16,7 @@ from tear3d.problem.losses import Loss
 from tear3d.problem.objective import full_saving
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
+from tear3d.prove.bounds.voters import Voters
 from tear3d.prove.bounds.votes import make_booth, vote
 from tear3d.prove.domains.rotations import ALL_ROTATIONS
 from tear3d.prove.pose.boxes import State, search_boxes
@@ -171,8 +173,8 @@ class WholePose(Stage):
         assert p is not None  # there are nodes
         b = p.ballot
         near, far = NEAR_ZONE * self.typical, ELSEWHERE * self.typical
-        unit = SINGLE if self.dtype == np.float32 else UNIT
-        return Setting(b.xi, b.radius, p.eps, unit, self._slacks(task), b.loss, p.farthest, near, far, p.tips)
+        unit, eps = (SINGLE, p.single_eps) if self.dtype == np.float32 else (UNIT, p.eps)
+        return Setting(b.xi, b.radius, eps, unit, self._slacks(task), b.loss, p.farthest, near, far, p.tips)
 
     def _slacks(self, task: Task) -> Slacks:
         share = max(self.share, self.floor / task.saving) if task.saving > 0.0 else self.share
@@ -198,9 +200,7 @@ class _Run:
             if node[PHASE] == VOTES:
                 self._vote(node)
             else:
-                number = int(node[LIST])
-                self._descend(node, self.stage.lists.take(number, self.packed.size))
-                self.stage.lists.done(number)
+                self._resume(node)
         stage = self.stage
         best = None if self.found is None else full_saving(stage.pairs, self.found, stage.loss)
         far = None if self.far_found is None else full_saving(stage.pairs, self.far_found, stage.loss)
@@ -235,11 +235,12 @@ class _Run:
             self.cells += state.cells - before.cells
             ended = state[:3] == before[:3]  # no room left
             if state.stop != 0:
-                index = None if state.stop < 0 else scratch.arena.index[state.start : state.stop].copy()
                 ready = scratch.nodes[state.top - 1].copy()
                 ready[PHASE] = BOXES
+                self._descend(
+                    ready, *((p.voters, 0, p.size) if state.stop < 0 else (scratch.arena, state.start, state.stop))
+                )
                 state = state._replace(top=state.top - 1, start=0, stop=0)
-                self._descend(ready, index)
         self.work_done += state.visits
         self.closed, self.far_closed = max(self.closed, state.closed), max(self.far_closed, state.closed)
         if state.top:
@@ -249,14 +250,37 @@ class _Run:
         """The bound up to which cells are closed."""
         return thresholds(self.saving, self.far, self.setting.slacks)[1]
 
-    def _descend(self, node: FloatArray, index: np.ndarray | None) -> None:
-        """Search a box by slopes, depth first, for one turn; `index` are the pairs that matter in it."""
-        p = self.packed
-        if index is None:
-            index = np.arange(p.size, dtype=np.int32)
+    def _descend(self, node: FloatArray, voters: Voters, start: int, stop: int) -> None:
+        """Search a box by its corners; the voters start:stop are the pairs that matter in it."""
+        p, n = self.packed, stop - start
+        scratch = self.work.boxes(n)
+        if self.work.dtype == np.float32:
+            end = p.gather_voters(voters, (start, stop), node, scratch.home, scratch.points)
+        else:
+            end = p.gather(_numbers(voters, start, stop), node, scratch.home, scratch.points)
+        if self._search(node, n, end):
+            self._keep(_numbers(voters, start, stop))
+
+    def _resume(self, node: FloatArray) -> None:
+        """Go on with a box that was kept."""
+        lists, number = self.stage.lists, int(node[LIST])
+        index = lists.take(number, self.packed.size)
         scratch = self.work.boxes(len(index))
+        end = self.packed.gather(index, node, scratch.home, scratch.points)
+        if self._search(node, len(index), end):
+            self._keep(index)
+        lists.done(number)
+
+    def _keep(self, index: NDArray[np.int32]) -> None:
+        """Keep the boxes that are left, and the pairs that matter in them."""
+        left = self.open[-1]
+        left[:, LIST] = self.stage.lists.keep(index, len(left))
+
+    def _search(self, node: FloatArray, count: int, end: int) -> bool:
+        """Search a box depth first, for one turn, with points[:end]; whether something is left of it."""
+        p, scratch = self.packed, self.work.boxes(count)
         scratch.nodes[0], scratch.segment[0] = node, 0
-        scratch.segments[0] = 0, p.gather(index, node, scratch.home, scratch.points)
+        scratch.segments[0] = 0, end
         state = State(1, 0, self.saving, self.far, self.closed, 0.0, False, False)
         most = min(TURN, self.task.cells - self.cells)
         while state.top > 0 and state.cells < most and not self.task.stop():
@@ -264,13 +288,17 @@ class _Run:
         self.saving, self.far = state.saving, state.far
         self.closed = state.closed
         self.cells += state.cells
-        self.work_done += len(index) * (1 + state.cells // 4)  # most boxes have few of them
+        self.work_done += count * (1 + state.cells // 4)  # most boxes have few of them
         if state.found:
             self.found = p.pose(int(scratch.best[0, 0]), scratch.best[0, 1:4], scratch.best[0, 4:7])
         if state.far_found:
             self.far_found = p.pose(int(scratch.best[1, 0]), scratch.best[1, 1:4], scratch.best[1, 4:7])
-        if state.top:
-            left = scratch.nodes[: state.top].copy()
-            left[:, LIST] = self.stage.lists.keep(index, len(left))
-            self.open.append(left)
         self.far_closed = max(self.far_closed, state.far_closed)
+        if state.top:
+            self.open.append(scratch.nodes[: state.top].copy())
+        return state.top > 0
+
+
+def _numbers(voters: Voters, start: int, stop: int) -> NDArray[np.int32]:
+    """Which pairs some voters are."""
+    return voters.index[start:stop].copy() if voters.index.size else np.arange(start, stop, dtype=np.int32)

@@ -22,7 +22,7 @@ class Workspace:
 
     def __init__(self, packed: Packed | None, dtype: Any = np.float32) -> None:
         self._boxes: Scratch | None = None
-        self._dtype = dtype
+        self.dtype = dtype
         if packed is not None:
             n = packed.size
             room = max(min(FEW, n + n // 2 + 1024), n // SHARE)
@@ -32,6 +32,6 @@ class Workspace:
 
     def boxes(self, n: int) -> Scratch:
         """Work space for boxes of n points."""
-        if self._boxes is None or len(self._boxes.marks) < padded(n):
-            self._boxes = make_scratch(n + n // 4 + 256, self._dtype)
+        if self._boxes is None or self._boxes.points.shape[1] < padded(n):
+            self._boxes = make_scratch(n + n // 4 + 256, self.dtype)
         return self._boxes
