@@ -1,4 +1,4 @@
-"""The largest value of a convex function of poses over a box: at one of its 64 corners (mathematics.md, section 8.1)."""
+"""A convex function of poses is largest at one of the 64 corners of a box (mathematics.md, section 8.1)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _eight(lines, start, stop, signs, base):
 
 @njit(cache=True, nogil=True)
 def corner_values(sums, work):
-    """Fill `work.values` with bounds of the saving at the corners of a box, and return the largest, which bounds the box.
+    """Fill `work.values` with bounds of the saving at the corners of a box; returns the largest, which bounds the box.
 
     Parameters
     ----------

@@ -4,9 +4,9 @@ In a box of g around c and of t around t_c, with a = g − c and b = t − t_c, 
 
     z = y − p − t_c,   p = (1 − μ) R_c x,   e = −Σ_j a_j (u_j × p) − b + remainder,   u_j the columns of 2M/(1 − μ).
 
-A convex loss lies above its tangents: ‖r‖₁ ≥ s·r for any |s_k| ≤ 1, |r|² ≥ 2 r₀·r − |r₀|² for any r₀. So with v = (a, b)
-in half sides of the box a pair saves at most max(0, m + κ·v), m = ξ − s·z (TEAR) or ξ² + |r₀|² − 2 r₀·z (TLS) and what
-the remainder may add. The sum over the pairs is convex: it is largest at one of the 64 corners of the box
+A convex loss lies above its tangents: ‖r‖₁ ≥ s·r for any |s_k| ≤ 1, |r|² ≥ 2 r₀·r − |r₀|² for any r₀. So with v for (a,
+b) in half sides of the box, a pair saves at most max(0, m + κ·v), m = ξ − s·z (TEAR) or ξ² + |r₀|² − 2 r₀·z (TLS) and
+what the remainder may add. The sum over the pairs is convex: it is largest at one of the 64 corners of the box
 (`tear3d.prove.bounds.corners`). Pairs that surely save, or surely not, are affine and are added up here.
 
 s_k is the sign of z_k where r_k has that sign in most of the box, and less where it may have both. r₀ is z.
@@ -242,7 +242,7 @@ def _more(six, others):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _append(block, mark, n, lines, count):
-    """Copy the lines of a block of pairs that may or may not save behind the first `count`; returns how many there are."""
+    """Copy the lines of pairs that may or may not save behind the first `count`; returns how many there are then."""
     for i in range(n):
         for row in range(LINES):
             lines[row, count] = block[row, i]

@@ -159,8 +159,10 @@ def _touch(block, xi, count, low, high, bit, mask):
 
 @njit(cache=True, nogil=True)
 def _append(voters, begin, end, mask, bit, arena, room, block):
-    """Copy voters begin:end with a bit in their mask into the arena, from room[0] to room[1] at most; returns where they
-    end, or -1 when there is no room."""
+    """Copy voters begin:end with a bit in their mask into the arena, from room[0] to room[1] at most.
+
+    Returns where they end, or -1 when there is no room.
+    """
     free, found = room[0], 0
     for i in range(end - begin):
         block.chosen[found] = begin + i

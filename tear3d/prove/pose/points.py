@@ -76,7 +76,7 @@ class Packed:
         return Pose(rotation, t + self.shift - rotation @ self.mean)
 
     def gather(self, index: NDArray[np.int32], node: FloatArray, home: Home, points: NDArray[Any]) -> int:
-        """Write some pairs about the middle of a box, their home, into the front of `points`; returns where they end."""
+        """Write some pairs, about the middle of a box as their home, into `points`; returns where they end."""
         settle(node, home)
         return gather(self.pairs, (self.rotation, self.mean, self.shift), index, home, points)
 

@@ -26,7 +26,7 @@ from tear3d.prove.pose.nodes import BOXES, LIST, NEAR, VOTES, describe, no_nodes
 from tear3d.prove.pose.points import SINGLE, UNIT, Packed, pack
 from tear3d.prove.pose.sift import Sifted
 from tear3d.prove.pose.workspace import Workspace
-from tear3d.prove.pose.zones import Setting, Slacks, thresholds
+from tear3d.prove.pose.zones import Setting, Slacks, elsewhere_limit
 from tear3d.prove.stage import BOUND, PHASE, Batch, Outcome, Stage, Task
 
 CELLS_TOGETHER, BOXES_TOGETHER, PIECES = 64, 64, 16
@@ -139,8 +139,7 @@ class WholePose(Stage):
         return Batch(CELLS_TOGETHER, PIECES) if phase == VOTES else Batch(BOXES_TOGETHER, BOXES_TOGETHER)
 
     def of_interest(self, phase: int, task: Task) -> float:
-        near, far = thresholds(task.saving, task.far, self._slacks(task))
-        return near if phase == NEAR else far
+        return task.threshold if phase == NEAR else elsewhere_limit(task.saving, task.far, self._slacks(task))
 
     def stayed(self, solution: Pose) -> bool:
         p = self.packed
@@ -237,9 +236,8 @@ class _Run:
             if state.stop != 0:
                 ready = scratch.nodes[state.top - 1].copy()
                 ready[PHASE] = BOXES
-                self._descend(
-                    ready, *((p.voters, 0, p.size) if state.stop < 0 else (scratch.arena, state.start, state.stop))
-                )
+                span = (p.voters, 0, p.size) if state.stop < 0 else (scratch.arena, state.start, state.stop)
+                self._descend(ready, *span)
                 state = state._replace(top=state.top - 1, start=0, stop=0)
         self.work_done += state.visits
         self.closed, self.far_closed = max(self.closed, state.closed), max(self.far_closed, state.closed)
@@ -248,7 +246,7 @@ class _Run:
 
     def _limit(self) -> float:
         """The bound up to which cells are closed."""
-        return thresholds(self.saving, self.far, self.setting.slacks)[1]
+        return elsewhere_limit(self.saving, self.far, self.setting.slacks)
 
     def _descend(self, node: FloatArray, voters: Voters, start: int, stop: int) -> None:
         """Search a box by its corners; the voters start:stop are the pairs that matter in it."""

@@ -24,8 +24,8 @@ MOST_WORK, MOST_TOGETHER, CHEAP = 6_000_000_000, 15_000_000_000, 600_000_000
 """Words and lengths, about half a nanosecond each: for the highest limit on the saving, in parts or all together, and
 for lower ones. ..."""
 RARE = 0.03
-"""With a larger share of inliers the search is fast, and less is spent on all pairs together. All free choices, part of no bound, made on a dozen of the problems of `benchmarks.proof`, real pairs
-among them, where they took least time."""
+"""With a larger share of inliers the search is fast, and less is spent on all pairs together. All free choices, part of
+no bound, made on a dozen of the problems of `benchmarks.proof`, real pairs among them, where they took least time."""
 
 
 class Plan(NamedTuple):

@@ -76,8 +76,15 @@ def is_elsewhere(face, pose, tips, distance):
     return False
 
 
+def elsewhere_limit(saving: float, far: float, slacks: Slacks) -> float:
+    """The bound up to which nodes elsewhere are closed."""
+    return min(saving * (1.0 + slacks.near), max(slacks.share * saving, far * (1.0 + slacks.far)))
+
+
+_elsewhere_limit = njit(cache=True, nogil=True)(elsewhere_limit)
+
+
 @njit(cache=True, nogil=True)
 def thresholds(saving, far, slacks):
     """The bounds up to which nodes near the incumbent and elsewhere are closed."""
-    near = saving * (1.0 + slacks.near)
-    return near, min(near, max(slacks.share * saving, far * (1.0 + slacks.far)))
+    return saving * (1.0 + slacks.near), _elsewhere_limit(saving, far, slacks)

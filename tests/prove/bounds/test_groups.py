@@ -234,7 +234,7 @@ def test_groups_are_sharper_where_pairs_move_together():
         p = pack(pairs, LOSSES["tear"], Pose.identity())
     assert len(p.groups.centres) == 2
     frame = cell_frame(0, (-0.05,) * 3, (0.05,) * 3)
-    rule = p.voters, p.groups, (0, p.size), frame, ((-0.5,) * 3, (0.5,) * 3), 0.0, p.ballot
+    rule = p.voters, p.groups, (0, p.size), frame, ((-0.5,) * 3, (0.5,) * 3), 0, 0.0, p.ballot
     plain, apart = vote(*rule, make_booth()), vote(*rule, make_booth(groups=True))
     assert apart.bound < 0.7 * plain.bound
 

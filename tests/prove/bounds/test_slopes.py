@@ -14,8 +14,8 @@ from tear3d.find.ascent import climb
 from tear3d.problem.losses import LOSSES
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
-from tear3d.prove.bounds.corners import CORNERS, corner_values, face_values, gather_lines
-from tear3d.prove.bounds.slopes import BLOCK, KINKED, LINES, VALUE, Sums
+from tear3d.prove.bounds.corners import corner_values, face_values
+from tear3d.prove.bounds.slopes import BLOCK, LANES, LINES, VALUE, Sums, make_work
 from tear3d.prove.pose.boxes import shrink
 from tear3d.prove.pose.nodes import BOXES, FACE, HIGH, LOW, NODE
 from tear3d.prove.pose.points import pack
@@ -114,19 +114,16 @@ def test_at_the_centre_of_a_tiny_box_everything_is_the_saving(seed, loss, dtype)
 @few
 def test_corners_are_sums_of_lines_that_are_cut_at_zero(seed, dtype, n):
     rng = np.random.default_rng(seed)
-    lines, marks = np.zeros((LINES, n + 64), dtype), rng.integers(0, 4, n).astype(np.uint8)
-    lines[:, :n] = rng.normal(size=(LINES, n))
-    kinked = lines[:, :n][:, marks & KINKED > 0].astype(float)
-    slope = tuple(rng.normal(size=6).tolist())
-    sums = Sums(40.0, slope, 0.0, 0.5, 0.0, 0.0, slope)
-    count, values = gather_lines(lines, marks, n), np.zeros(CORNERS)
-    most = corner_values(lines, count, sums, np.zeros(BLOCK, dtype), values)
-    expected = 40.5 + SIGNS @ slope + np.maximum(0.0, kinked[VALUE] + SIGNS @ kinked[:VALUE]).sum(axis=1)
-    assert np.allclose(values, expected, rtol=1e-4 if dtype == np.float32 else 1e-12)
-    assert most == values.max()
+    work, count = make_work(n, dtype), -(-n // LANES) * LANES
+    work.lines[:, :n] = rng.normal(size=(LINES, n))
+    lines, slope = work.lines.astype(float), tuple(rng.normal(size=6).tolist())
+    most = corner_values(Sums(40.0, slope, count, 0.0, 0.5, 0.0, 0.0, slope), work)
+    expected = 40.5 + SIGNS @ slope + np.maximum(0.0, lines[VALUE] + SIGNS @ lines[:VALUE]).sum(axis=1)
+    assert np.allclose(work.values, expected, rtol=1e-4 if dtype == np.float32 else 1e-12)
+    assert most == work.values.max()
     for side in range(6):
-        lower, upper = (values[SIGNS[:, side] == sign].max() for sign in (-1.0, 1.0))
-        assert face_values(values, side) == (lower, upper)
+        lower, upper = (work.values[SIGNS[:, side] == sign].max() for sign in (-1.0, 1.0))
+        assert face_values(work.values, side) == (lower, upper)
 
 
 def convex_function(rng, half):

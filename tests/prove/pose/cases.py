@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tear3d.lab.synthetic import random_rotation
-from tear3d.prove.bounds.corners import corner_values, gather_lines
+from tear3d.prove.bounds.corners import corner_values
 from tear3d.prove.bounds.slopes import Sums, sum_slopes
 from tear3d.prove.bounds.votes import make_booth, vote
 from tear3d.prove.domains.rotations import cell_frame
@@ -161,12 +161,11 @@ def convex_of(packed, node, dtype=np.float64, home=None):
     )
     unit = np.finfo(dtype).eps / 2
     box, sides = seen_from_home(node, scratch.home, packed.farthest, packed.eps, unit)
-    sums = sum_slopes(scratch.points, (0, stop), box, packed.ballot.loss, unit, scratch.lines, scratch.marks)
-    active = set(np.flatnonzero(scratch.marks[:stop]).tolist())
-    count = gather_lines(scratch.lines, scratch.marks, stop)
-    bound = corner_values(scratch.lines, count, sums, scratch.base, scratch.values)
+    sums = sum_slopes(scratch.points, (0, stop), box, packed.ballot.loss, unit, scratch.work)
+    active = set(np.flatnonzero(scratch.work.marks[:stop]).tolist())
+    bound = corner_values(sums, scratch.work)
     middle = 0.5 * (node[LOW : LOW + 6] + node[HIGH : HIGH + 6])
-    return Convex(bound, scratch.values, sums, middle, np.array([*sides, *box.half]), active)
+    return Convex(bound, scratch.work.values, sums, middle, np.array([*sides, *box.half]), active)
 
 
 def tally_of(packed, node, threshold, first=0):

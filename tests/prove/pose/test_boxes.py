@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tear3d.problem.losses import LOSSES
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
-from tear3d.prove.bounds.corners import corner_values, gather_lines
+from tear3d.prove.bounds.corners import corner_values
 from tear3d.prove.bounds.slopes import sum_slopes
 from tear3d.prove.pose.boxes import BOX_COST, State, make_scratch, search_boxes
 from tear3d.prove.pose.home import saving_at, seen_from_home
@@ -125,9 +125,9 @@ def test_bounds_do_not_depend_on_where_in_memory_they_are_computed(dtype):
         s = kept[-1]
         stop = p.gather(np.arange(300, dtype=np.int32), node, s.home, s.points)
         box, _ = seen_from_home(node, s.home, p.farthest, p.eps, 2.0**-24)
-        sums = sum_slopes(s.points, (0, stop), box, p.ballot.loss, 2.0**-24, s.lines, s.marks)
-        corner_values(s.lines, gather_lines(s.lines, s.marks, stop), sums, s.base, s.values)
-        found.add((sums, tuple(s.values.tolist())))
+        sums = sum_slopes(s.points, (0, stop), box, p.ballot.loss, 2.0**-24, s.work)
+        corner_values(sums, s.work)
+        found.add((sums, tuple(s.work.values.tolist())))
     assert len(found) == 1
 
 

@@ -18,7 +18,6 @@ from tear3d.prove.pose.home import seen_from_home
 from tear3d.prove.pose.nodes import BOXES, FACE, HIGH, LOW
 from tear3d.prove.pose.stage import WholePose
 from tear3d.prove.stage import BOUND, Task
-from tests.naive_pose import fractions
 from tests.prove.pose.cases import KINDS, convex_of, exact_problem, node_around, poses_in, setting_of, tally_of
 from tests.prove.pose.test_boxes import beginning, scratch_of
 
@@ -182,9 +181,9 @@ def test_without_the_margin_for_single_precision_corners_would_fail(monkeypatch)
     assert sum(saving > Fraction(convex_of(p, node, np.float32, home).bound) for p, node, home, saving in cases) > 5
 
 
-def unrounded(points, span, box, loss, unit, lines, marks):
+def unrounded(points, span, box, loss, unit, work):
     """`sum_slopes` without the margin for sums."""
-    return sum_slopes(points, span, box, loss, 0.0, lines, marks)
+    return sum_slopes(points, span, box, loss, 0.0, work)
 
 
 def test_without_the_margin_for_places_votes_would_fail():
