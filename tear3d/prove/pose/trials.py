@@ -57,7 +57,7 @@ def plan(
     """
     n = len(order)
     best: Plan | None = None
-    together = min(1.0, RARE * n / max(1, np.count_nonzero(agree)))
+    together = min(1.0, RARE * n / max(1, int(np.count_nonzero(agree))))
     for size in [size for size in SIZES if size < n] + ([n] if n <= SIZES[-1] else []):
         if best is not None and n * size > CHEAP:
             break

@@ -13,7 +13,8 @@ from tear3d.problem.limits import Limits
 from tear3d.problem.pose import Pose
 from tear3d.prove.pose.cells import CELL_COST
 from tear3d.prove.pose.nodes import BOXES, LIST, VOTES, roots
-from tear3d.prove.pose.stage import CELL_SLICE, TURN, WholePose
+from tear3d.prove.pose.run import CELL_SLICE, TURN
+from tear3d.prove.pose.stage import WholePose
 from tear3d.prove.stage import Task
 from tests.prove.pose.cases import node_of
 from tests.prove.pose.problems import bare
