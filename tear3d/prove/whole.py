@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -63,7 +64,8 @@ class _Sifter:
     """Stages for the same pairs, without those that cannot matter."""
 
     def __init__(self, pairs: Pairs, start: Scored, options: Options, limits: Limits) -> None:
-        self.pairs, self.loss, self.single = pairs, options.the_loss, options.rel_gap >= SINGLE_GAP
+        self.pairs, self.loss = pairs, options.the_loss
+        self.how: dict[str, Any] = {"single": options.rel_gap >= SINGLE_GAP, "threads": options.threads}
         some, proof = usable(pairs), 1.0 + WholePose.prune * options.rel_gap
         self.share, self.sifted = proof, None
         if 0 < len(some) <= MOST_PAIRS:
@@ -76,7 +78,7 @@ class _Sifter:
             log.info("%d of %d pairs left by their lengths", len(self.sifted.index), len(some))
 
     def stage(self, pose: Pose) -> WholePose:
-        return WholePose(self.pairs, self.loss, pose, self.sifted, self.share, single=self.single)
+        return WholePose(self.pairs, self.loss, pose, self.sifted, self.share, **self.how)
 
 
 def _searched(stage: WholePose, options: Options, limits: Limits) -> tuple[Found, bool]:

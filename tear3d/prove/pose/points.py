@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.losses import Loss
-from tear3d.problem.pairs import Pairs
+from tear3d.problem.pairs import Block, Pairs
 from tear3d.problem.pose import Pose
 from tear3d.prove.bounds.groups import SAMPLE, Groups, depth_for, find_leaves, no_groups, tree_of
 from tear3d.prove.bounds.voters import Voters
@@ -35,6 +36,8 @@ SINGLE_UP = np.float32(1.0 + 2.0**-22)
 """Covers the rounding of ξ to float32."""
 MANY = 100_000
 """More pairs than this vote on one grid at a time (free choice)."""
+CHUNK = 1 << 20
+"""Pairs packed by one thread at a time (free choice)."""
 PIECE = 1 << 17
 """Pairs looked at together for how far away they are."""
 TIPS = 16
@@ -98,19 +101,19 @@ def no_extent() -> FloatArray:
 
 
 @njit(cache=True, nogil=True)
-def _fill(x, y, xi, groups, frame, rows, order, extent):
-    """Write pairs as R0 (x − m) and y − s, sorted by leaves if there are any: groups are (leaf of each, where the next
-    of each leaf goes)."""
+def _fill(x, y, xi, first, groups, frame, rows, order, extent):
+    """Write pairs, the first of which has number `first`, as R0 (x − m) and y − s, sorted by leaves if there are any:
+    groups are (leaf of each, where the next of each leaf goes)."""
     rotation, mean, shift = frame
     leaves, following = groups
     shared, apart = xi.size == 1, leaves.size > 0
     largest_y = largest = squares = largest_x = 0.0
     for i in range(x.shape[0]):
-        k = i
+        k = first + i
         if apart:
             k = following[leaves[i]]
             following[leaves[i]] += 1
-            order[k] = i
+            order[k] = first + i
         a, b, c = x[i, 0] - mean[0], x[i, 1] - mean[1], x[i, 2] - mean[2]
         square = 0.0
         for row in range(3):
@@ -132,18 +135,27 @@ def _fill(x, y, xi, groups, frame, rows, order, extent):
     extent[LARGEST_X + 3] = squares
 
 
-def pack(pairs: Pairs, loss: Loss, pose: Pose, cloud: Pairs | None = None) -> Packed:
+def pack(pairs: Pairs, loss: Loss, pose: Pose, cloud: Pairs | None = None, threads: int = 1) -> Packed:
     """Pack pairs around a pose with a nearly orthonormal rotation: at least one pair, all with w ξ > 0.
 
-    They may be a part of a cloud, whose size tells what is elsewhere.
+    They may be a part of a cloud, whose size tells what is elsewhere. The result is the same for any number of threads.
     """
     n = len(pairs)
     mean = pairs.x.mean(axis=0)
     shift = pose.translation + pose.rotation @ mean
-    leaves, starts = _leaves(pairs)
-    rows, extent = np.empty((6, n), np.float32), no_extent()
-    order = np.empty(len(leaves), np.int32)
-    _fill(pairs.x, pairs.y, pairs.xi, (leaves, starts[:-1].copy()), (pose.rotation, mean, shift), rows, order, extent)
+    rows = np.empty((6, n), np.float32)
+    with ThreadPoolExecutor(threads) as pool:
+        leaves, places = _leaves(pairs, pool)
+        order = np.empty(len(leaves), np.int32)
+
+        def fill(block: Block, following: NDArray[np.int64]) -> FloatArray:
+            extent, own = no_extent(), (leaves[block.rows], following)
+            frame = pose.rotation, mean, shift
+            _fill(block.x, block.y, block.xi, block.rows.start, own, frame, rows, order, extent)
+            return extent
+
+        starts = np.append(places[0], n)
+        extent = _joined(list(pool.map(fill, pairs.blocks(CHUNK), places)))
     low, high = extent[LOWEST : LOWEST + 3], extent[HIGHEST : HIGHEST + 3]
     largest_x, largest_y, given, squares = extent[LARGEST_X:]
     largest_x = np.sqrt(largest_x) * (1.0 + 1e-12)
@@ -175,16 +187,26 @@ def pack(pairs: Pairs, loss: Loss, pose: Pose, cloud: Pairs | None = None) -> Pa
     )
 
 
-def _leaves(pairs: Pairs) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Groups of pairs that are close together in the source, and where each begins when the pairs are sorted by them;
-    none when they are too few."""
+def _joined(extents: list[FloatArray]) -> FloatArray:
+    """The extent of all pairs from those of some."""
+    every = np.array(extents)
+    lowest, highest = every[:, LOWEST : LOWEST + 3].min(axis=0), every[:, HIGHEST:-1].max(axis=0)
+    return np.concatenate([lowest, highest, [every[:, -1].sum()]])
+
+
+def _leaves(pairs: Pairs, pool: ThreadPoolExecutor) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Groups of pairs that are close together in the source, none when they are too few; and where the first of each
+    block of pairs and each group goes when they are sorted by groups."""
     n, depth = len(pairs), depth_for(len(pairs))
-    starts, leaves = np.zeros(2**depth + 1, np.int64), np.empty(n if depth else 0, np.uint8)
-    starts[1] = n
+    blocks = list(pairs.blocks(CHUNK))
+    counts, leaves = np.zeros((len(blocks), 2**depth), np.int64), np.empty(n if depth else 0, np.uint8)
     if depth:
-        starts[1:] = 0
-        find_leaves(pairs.x, tree_of(pairs.x[:: max(1, n // SAMPLE)], depth), leaves, starts[1:])
-    return leaves, np.cumsum(starts)
+        tree = tree_of(pairs.x[:: max(1, n // SAMPLE)], depth)
+        list(pool.map(lambda b, count: find_leaves(b.x, tree, leaves[b.rows], count), blocks, counts))
+    else:
+        counts[:, 0] = [len(block.x) for block in blocks]
+    before = np.cumsum(counts.T).reshape(2**depth, len(blocks)).T - counts
+    return leaves, before
 
 
 def _groups(rows: NDArray[np.float32], starts: NDArray[np.int64]) -> Groups:

@@ -70,6 +70,8 @@ class WholePose(Stage):
         Elsewhere, nodes are closed when their bound is at most this share of the saving.
     single : bool
         Boxes are bounded in single precision, which is faster and good for gaps from a few thousandths on.
+    threads : int
+        For packing; the result is the same for any number.
     """
 
     name = "pose"
@@ -86,6 +88,7 @@ class WholePose(Stage):
         share: float = SHARE,
         *,
         single: bool = True,
+        threads: int = 1,
     ) -> None:
         self.share = share
         self.total = pairs.total(loss)
@@ -95,7 +98,8 @@ class WholePose(Stage):
         self.saving = full_saving(self.pairs, self.pose, loss)
         core = self.pairs if sifted is None else self.pairs.take(sifted.index)
         self.floor = 0.0 if sifted is None else sifted.limit
-        self.packed: Packed | None = pack(core, loss, self.pose, self.pairs) if len(core) else None
+        cloud = None if core is self.pairs else self.pairs
+        self.packed: Packed | None = pack(core, loss, self.pose, cloud, threads) if len(core) else None
         self.typical = self.pairs.typical_bound if len(core) else 0.0  # of all: near is not what those left say
         self.dtype = np.float32 if single and SMALLEST_XI < self.typical < 1.0 / SMALLEST_XI else np.float64
         self.lists = Lists()
