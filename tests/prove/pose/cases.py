@@ -175,6 +175,17 @@ def tally_of(packed, node, threshold, first=0):
     return vote(packed.voters, packed.groups, span, frame_of(node), box_of(node), *rule), booth.boxes
 
 
+def left_over(tally, boxes):
+    """(low, high) of the boxes of t that votes leave."""
+    if tally.parts == 1:
+        return [(np.array(tally.low), np.array(tally.high))]
+    return [(box[:3], box[3:]) for box in boxes[: tally.parts]]
+
+
+def holds(left, t):
+    return any(np.all(low <= t) and np.all(t <= high) for low, high in left)
+
+
 def setting_of(packed, slack, share=1.0, far_slack=0.02, zone=0.0, dtype=np.float64):
     """What a search of boxes has to know; nothing is near when the zone is 0."""
     b = packed.ballot

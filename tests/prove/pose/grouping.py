@@ -56,7 +56,7 @@ def groups_matter(packed, rng, tries=8) -> bool:
     box = tuple(packed.low.tolist()), tuple(packed.high.tolist())
     for half in 10.0 ** rng.uniform(-2.0, -0.5, tries):
         frame = cell_frame(0, (-half,) * 3, (half,) * 3)
-        rule = packed.voters, packed.groups, span, frame, box, 0.3 * packed.ceiling, packed.ballot
+        rule = packed.voters, packed.groups, span, frame, box, 0, 0.3 * packed.ceiling, packed.ballot
         if vote(*rule, booths[0]) != vote(*rule, booths[1]):
             return True
     return False

@@ -35,7 +35,7 @@ def test_every_pose_is_closed_open_or_handed_on_with_all_that_saves(seed, kind, 
     threshold = share * float(max(sum(savings) for _, savings in poses))
     # Room for all copies, for some and for none.
     apart = len(p.groups.centres) > 1
-    scratch = make_cell_scratch(p.voters, int(rng.choice([0, p.size, 40 * p.size])), groups=apart)
+    scratch = make_cell_scratch(p.voters, int(rng.choice([0, p.size, 40 * p.size])), p.ballot.many, groups=apart)
     scratch.nodes[0] = node
     state, bounds = BEGINNING, [[] for _ in poses]
     while state.top > 0 and state.cells < cells:
@@ -61,7 +61,7 @@ def test_a_full_stack_is_given_back():
     rng = np.random.default_rng(0)
     exact = exact_problem(rng, "plain")
     node, _ = node_around(rng, exact)
-    p, scratch = exact.packed, make_cell_scratch(exact.packed.voters, 100)
+    p, scratch = exact.packed, make_cell_scratch(exact.packed.voters, 100, exact.packed.ballot.many)
     scratch.nodes[:] = node
     top = STACK - 7
     state = search_cells(p.voters, p.groups, p.ballot, 0.0, BEGINNING._replace(top=top), scratch, 10**9, 10**9)
