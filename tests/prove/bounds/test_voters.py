@@ -160,6 +160,8 @@ def test_copies_for_several_boxes_are_those_for_one_after_the_other(seed, kind, 
     rng = np.random.default_rng(seed)
     exact = exact_problem(rng, kind)
     p, (node, _) = exact.packed, node_around(rng, exact)
+    if rng.uniform() < 0.5:
+        node[LOW + 3 : LOW + 6], node[HIGH + 3 : HIGH + 6] = p.low, p.high
     times = -(-least // p.size)
     voters, start = tiled(p.voters, times), int(rng.integers(p.size))
     span = start, times * p.size
