@@ -116,6 +116,31 @@ def hull(votes, threshold):
     return int(votes.max()), below, tuple(beats.min(axis=0).tolist()), tuple(beats.max(axis=0).tolist())
 
 
+def widest_gap(places):
+    """(axis, last slab before, first behind) of the widest gap between slabs that hold any; None without a gap."""
+    gaps = [
+        (behind - before - 1, axis, before, behind)
+        for axis in range(3)
+        for before, behind in itertools.pairwise(np.unique(places[:, axis]).tolist())
+    ]
+    widest = max(gaps, key=lambda gap: gap[0], default=(0,))  # the first of several
+    return widest[1:] if widest[0] > 0 else None
+
+
+def parts_of(votes, threshold, most):
+    """The places of the voxels that beat a threshold, cut apart at their widest gaps into so many parts at most."""
+    parts, at = [np.argwhere(votes > threshold)], 0
+    while at < len(parts):
+        gap = widest_gap(parts[at])
+        if gap is None or len(parts) == most:
+            at += 1
+            continue
+        axis, before, behind = gap
+        parts.append(parts[at][parts[at][:, axis] >= behind])
+        parts[at] = parts[at][parts[at][:, axis] <= before]
+    return parts
+
+
 # ---------------------------------------------------------------- slopes
 
 

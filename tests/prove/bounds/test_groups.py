@@ -31,6 +31,8 @@ from tests.prove.pose.cases import (
     box_of,
     exact_problem,
     frame_of,
+    holds,
+    left_over,
     node_around,
     points_of,
     poses_in,
@@ -211,10 +213,9 @@ def test_votes_of_groups_bound_exact_savings(seed, kind, loss, share, one):
     if one:  # one grid instead of three
         exact = exact._replace(packed=replace(p, ballot=p.ballot._replace(many=0)))
     saving = exact.saving(int(node[FACE]), known[:3], known[3:])
-    tally, _ = tally_of(exact.packed, node, share * float(saving))
-    low, high = np.array(tally.low), np.array(tally.high)
+    tally, boxes = tally_of(exact.packed, node, share * float(saving))
     for pose in poses:
-        kept = bool(np.all(low <= pose[3:]) and np.all(pose[3:] <= high))
+        kept = holds(left_over(tally, boxes), pose[3:])
         saving = exact.saving(int(node[FACE]), pose[:3], pose[3:])
         assert saving <= Fraction(tally.cut) or (kept and saving <= Fraction(tally.bound))
 
@@ -246,7 +247,7 @@ def test_groups_are_of_all_voters_only():
         p, other = (pack(two_clusters(rng, 400, 200), LOSSES["tear"], Pose.identity()) for _ in range(2))
     both = p.voters._replace(rows=np.concatenate([p.voters.rows, other.voters.rows], axis=1))
     frame = cell_frame(0, (-0.05,) * 3, (0.05,) * 3)
-    rule = frame, ((-0.5,) * 3, (0.5,) * 3), 0.3 * p.ceiling, p.ballot
+    rule = frame, ((-0.5,) * 3, (0.5,) * 3), 0, 0.3 * p.ceiling, p.ballot
     booth = make_booth(groups=True)
     behind = vote(both, p.groups, (p.size, 2 * p.size), *rule, booth)
     assert behind == vote(other.voters, other.groups, (0, p.size), *rule, make_booth())

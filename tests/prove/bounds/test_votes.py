@@ -23,6 +23,8 @@ from tests.prove.pose.cases import (
     box_of,
     exact_problem,
     frame_of,
+    holds,
+    left_over,
     mixed_pairs,
     node_around,
     node_of,
@@ -68,7 +70,7 @@ def test_votes_bound_every_pose_that_they_leave(seed, unequal, threshold, loss):
     exact = exact_problem(rng, "plain", loss)
     p = pack(Pairs.of(*mixed_pairs(rng, unequal=unequal)), LOSSES[loss], Pose.identity())
     node, known = node_around(rng, exact._replace(packed=p))
-    tally, _ = tally_of(p, node, threshold)
+    tally, boxes = tally_of(p, node, threshold)
     assert tally.cut <= threshold * (1 + 1e-15)
     for pose in poses_in(rng, node, 40, known):
         rotation = naive.chart_rotation(int(node[FACE]), pose[:3])
@@ -77,6 +79,7 @@ def test_votes_bound_every_pose_that_they_leave(seed, unequal, threshold, loss):
             assert saving <= tally.bound
             assert np.all(tally.low <= pose[3:])
             assert np.all(pose[3:] <= tally.high)
+            assert holds(left_over(tally, boxes), pose[3:])
 
 
 @pytest.mark.parametrize("loss", sorted(LOSSES))

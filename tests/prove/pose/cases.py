@@ -153,14 +153,17 @@ class Convex(NamedTuple):
     active: set
 
 
-def convex_of(packed, node, dtype=np.float64, home=None):
-    """The bound of a node, from a home: a node that holds it, or itself."""
+def convex_of(packed, node, dtype=np.float64, home=None, *, voters=False):
+    """The bound of a node, from a home: a node that holds it, or itself; by pairs or by voters."""
     scratch = make_scratch(packed.size, dtype)
-    stop = packed.gather(
-        np.arange(packed.size, dtype=np.int32), node if home is None else home, scratch.home, scratch.points
-    )
+    where = node if home is None else home, scratch.home, scratch.points
+    if voters:
+        stop = packed.gather_voters(packed.voters, (0, packed.size), *where)
+    else:
+        stop = packed.gather(np.arange(packed.size, dtype=np.int32), *where)
     unit = np.finfo(dtype).eps / 2
-    box, sides = seen_from_home(node, scratch.home, packed.farthest, packed.eps, unit)
+    eps = packed.single_eps if voters else packed.eps
+    box, sides = seen_from_home(node, scratch.home, packed.farthest, eps, unit)
     sums = sum_slopes(scratch.points, (0, stop), box, packed.ballot.loss, unit, scratch.work)
     active = set(np.flatnonzero(scratch.work.marks[:stop]).tolist())
     bound = corner_values(sums, scratch.work)
@@ -173,6 +176,17 @@ def tally_of(packed, node, threshold, first=0):
     booth, span = make_booth(groups=len(packed.groups.centres) > 1), (0, packed.size)
     rule = first, float(threshold), packed.ballot, booth
     return vote(packed.voters, packed.groups, span, frame_of(node), box_of(node), *rule), booth.boxes
+
+
+def left_over(tally, boxes):
+    """(low, high) of the boxes of t that votes leave."""
+    if tally.parts == 1:
+        return [(np.array(tally.low), np.array(tally.high))]
+    return [(box[:3], box[3:]) for box in boxes[: tally.parts]]
+
+
+def holds(left, t):
+    return any(np.all(low <= t) and np.all(t <= high) for low, high in left)
 
 
 def setting_of(packed, slack, share=1.0, far_slack=0.02, zone=0.0, dtype=np.float64):

@@ -19,7 +19,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--tries", type=int, default=60, help="starts of the search against a proof")
     chosen = parser.parse_args()
-    began, bad, closed, fewer, grouped, copied = time.perf_counter(), 0, 0, 0, 0, 0
+    began, bad, closed, fewer, grouped, copied, apart = time.perf_counter(), 0, 0, 0, 0, 0, 0
     for seed in range(chosen.first, chosen.first + chosen.count):
         case = make_case(seed)
         try:
@@ -32,11 +32,12 @@ def main() -> int:
         fewer += verdict.left[0] < verdict.left[1]
         grouped += verdict.grouped
         copied += verdict.copied
+        apart += verdict.apart
         for line in verdict.wrong:
             bad += 1
             print(f"seed {seed}: {case.told}: {line}", flush=True)
     seconds = time.perf_counter() - began
-    kinds = f"{fewer} with pairs left out, {grouped} in groups, {copied} with copies between grids"
+    kinds = f"{fewer} with pairs left out, {grouped} in groups, {copied} with copies between grids, {apart} taken apart"
     print(f"{chosen.count} problems, {kinds}, {closed} proven, {bad} wrong, {seconds:.0f} s")
     return 1 if bad else 0
 

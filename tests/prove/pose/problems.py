@@ -22,7 +22,7 @@ from tear3d.prove.certificate import StageCertificate
 from tear3d.prove.pose import stage as module
 from tear3d.prove.pose.stage import ELSEWHERE, usable
 from tests.naive import chart_rotation
-from tests.prove.pose.grouping import grouped, groups_matter, some_choices
+from tests.prove.pose.grouping import grouped, groups_matter, looking_for_parts, some_choices
 from tests.prove.pose.sifting import SMALL, lost, small_sieves
 
 SHAPES = ["cloud", "cloud", "ties", "duplicates", "plane", "plane", "line", "cube"]
@@ -34,7 +34,8 @@ SHARES = [(0.3, 10**15), (0.8, 10**15), (0.8, 0)]
 bound, ..."""
 RIMS = [0.0, 1.3]
 ALIVE = [0.05, 0.5, np.inf]
-"""... as is what a sift is worth."""
+SINGLE_GAPS = [0.0, 0.0, np.inf]
+"""... as are what a sift is worth, and from which gap on boxes are bounded in single precision."""
 
 
 class Case(NamedTuple):
@@ -90,11 +91,13 @@ def make_case(seed: int) -> Case:
     truths = [Pose(random_rotation(rng), rng.normal(size=3)) for _ in range(2)]
     if kind in ("ties", "cube") and rng.uniform() < 0.5:
         truths[0] = Pose.identity()
-    rival = str(rng.choice(["none", "equal", "close"]))
+    rival = str(rng.choice(["none", "equal", "close", "shifted"]))
     if rival == "close":  # a few noise bounds away: the edge of what is elsewhere
         away = level * rng.uniform(0.5, 6.0)
         turn = small_turn(rng, 0.5 * away * rng.choice([0.0, 1.0]))
         truths[1] = Pose(turn, away * rng.normal(size=3)).after(truths[0])
+    if rival == "shifted":  # cells around both are taken apart
+        truths[1] = Pose(np.eye(3), 2.0 * rng.normal(size=3)).after(truths[0])
     y = 3.0 * rng.normal(size=(n, 3))
     follow = int(n * rng.choice([0.15, 0.4, 0.8, 1.0]))
     split = follow if rival == "none" else follow // 2
@@ -193,7 +196,9 @@ class Verdict(NamedTuple):
     grouped: bool
     """Whether groups of pairs voted apart, and not in vain, ..."""
     copied: bool
-    """... and whether voters were copied between two grids of a cell."""
+    """... whether voters were copied between two grids of a cell, ..."""
+    apart: bool
+    """... and whether a cell was seen to be taken apart."""
 
 
 def examine(case: Case, *, tries: int = 60) -> Verdict:
@@ -202,11 +207,13 @@ def examine(case: Case, *, tries: int = 60) -> Verdict:
     rng = np.random.default_rng([case.seed, 1])
     start, cloud = Scored(case.start, full_saving(case.pairs, case.start, case.loss)), usable(case.pairs)
     options = Options.of(rel_gap=case.gap, loss=case.loss.name, threads=1)
-    apart = np.random.default_rng([case.seed, 2])
+    other = np.random.default_rng([case.seed, 2])
     with (
-        grouped(some_choices(apart)) as stages,
+        grouped(some_choices(other)) as stages,
+        looking_for_parts() as parts,
         small_sieves(SMALL[rng.integers(len(SMALL))], rng.choice(ALIVE)) as noted,
         mock.patch.multiple(whole, SHARE=share, LOW_SHARE=share, ABOVE_RIM=rng.choice(RIMS)),
+        mock.patch.multiple(whole, SINGLE_GAP=float(other.choice(SINGLE_GAPS))),
         mock.patch.multiple(module, SURE=sure),
     ):
         found = whole.prove_pose(case.pairs, start, options, Limits(node_limit=case.limit))
@@ -234,7 +241,8 @@ def examine(case: Case, *, tries: int = 60) -> Verdict:
     left = (len(noted[0][0].index), noted[0][1]) if noted else (len(cloud), len(cloud))
     packs = [stage.packed for stage in stages if stage.packed is not None]
     copied = any(pack.size > pack.ballot.many for pack in packs)
-    return Verdict(proof, most, far, wrong, left, any(groups_matter(pack, apart) for pack in packs), copied)
+    in_groups = any(groups_matter(pack, other) for pack in packs)
+    return Verdict(proof, most, far, wrong, left, in_groups, copied, bool(parts))
 
 
 def _candidates(rng, case, returned, rival, tries):

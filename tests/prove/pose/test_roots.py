@@ -50,7 +50,7 @@ def test_the_hull_of_all_rotations_bounds_exact_savings(seed, kind, loss, share,
     poses = [(t, exact.saving(face, g, t)) for face, g, t in fitting_poses(rng, exact, 6)]
     threshold = share * float(max(saving for _, saving in poses))
     box = tuple(p.low.tolist()), tuple(p.high.tolist())
-    rule = p.voters, p.groups, (0, p.size), ALL_ROTATIONS, box, threshold, p.ballot
+    rule = p.voters, p.groups, (0, p.size), ALL_ROTATIONS, box, 0, threshold, p.ballot
     tally = vote(*rule, make_booth(groups=groups))
     for t, saving in poses:
         kept = bool(np.all(tally.low <= t) and np.all(t <= tally.high))
