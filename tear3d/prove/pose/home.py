@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.losses import point_saving
 from tear3d.problem.pairs import Pairs
-from tear3d.prove.bounds.slopes import BOUND_OF, LANES, LENGTH, LOCAL, PLACE, RESIDUAL, WEIGHT, Box
+from tear3d.prove.bounds.slopes import BOUND_OF, LANES, LENGTH, LOCAL, PLACE, RESIDUAL, ROWS, WEIGHT, Box
 from tear3d.prove.domains.rotations import UP, cell_frame
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW
 
@@ -37,7 +37,9 @@ def padded(n: int) -> int:
 def fill_up(points, start, stop):
     """Fill points[start:stop] up to a multiple of LANES with points that save nothing; returns where they end."""
     end = start + (stop - start + LANES - 1) // LANES * LANES
-    points[:, stop:end] = 0.0
+    for row in range(ROWS):
+        for k in range(stop, end):
+            points[row, k] = 0.0
     return end
 
 
