@@ -60,16 +60,18 @@ def _stage() -> WholePose:
 def _votes() -> None:
     import numpy as np
 
-    from tear3d.prove.bounds.groups import find_leaves, tree_of
-    from tear3d.prove.pose.cells import CellState, search_cells
+    from tear3d.problem.losses import TEAR
+    from tear3d.prove.bounds.groups import no_groups
+    from tear3d.prove.bounds.voters import Voters
+    from tear3d.prove.bounds.votes import Ballot
+    from tear3d.prove.pose.cells import BEGINNING, make_cell_scratch, search_cells
+    from tear3d.prove.pose.nodes import roots
 
-    stage = _stage()
-    packed, x = stage.packed, stage.pairs.x
-    assert packed is not None
-    find_leaves(x, tree_of(x, 1), np.zeros(len(x), np.uint8), np.zeros(2, np.int64))  # for many pairs only
-    scratch = stage.workspace().cells
-    scratch.nodes[0], scratch.segment[0] = stage.roots()[0], 0
-    search_cells(packed.voters, packed.groups, packed.ballot, 1.0, CellState(1, 0, 0, 0.0, 0, 0), scratch, 1, 1)
+    one = np.ones(1, np.float32)
+    voters = Voters(np.zeros((6, 1), np.float32), one, one.astype(np.int32), np.empty(0, np.int32))
+    scratch = make_cell_scratch(voters, 1, 1)
+    scratch.nodes[0] = roots(-np.ones(3), np.ones(3), 1.0)[0]
+    search_cells(voters, no_groups(1), Ballot(1.0, 0.0, 1.0, 1.0, TEAR, 1), 0.5, BEGINNING, scratch, 1, 1)
 
 
 def _slopes() -> None:

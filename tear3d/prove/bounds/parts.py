@@ -44,7 +44,7 @@ def _tighten(voxels, shape, row, threshold, part, filled):
         part[FIRST + axis], part[LAST + axis] = a, b
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _widest_gap(part, filled):
     """The axis with the widest gap between slabs that hold survivors, the last slab before it and the first behind; -1
     for the axis when there is none."""
@@ -59,7 +59,7 @@ def _widest_gap(part, filled):
     return axis, before, behind
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def find_parts(voxels, shape, row, threshold, hull, parts, filled):
     """Cut the hull of the survivors into boxes where whole slabs of voxels hold none; returns how many.
 
@@ -93,7 +93,7 @@ def find_parts(voxels, shape, row, threshold, hull, parts, filled):
     return count
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def boxes_of(grid, high, parts, count, boxes):
     """The boxes of t of some parts, as (low, high); returns their volume together, without what rounding adds."""
     volume = 0.0

@@ -184,7 +184,7 @@ def _append(voters, begin, end, mask, bit, arena, room, block):
     return free + found
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def copy_voters(voters, span, frame, boxes, count, margin, copies):
     """Copy the voters that can save anything in some boxes of t, those of one box after those of the other.
 
