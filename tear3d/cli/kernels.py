@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from tear3d.problem.kernels import DOUBLE_LIMIT, settle
-
-if TYPE_CHECKING:
-    from tear3d.prove.pose.stage import WholePose
 
 
 def compile_here(names: Sequence[str]) -> None:
@@ -45,18 +41,6 @@ def _ascents() -> None:
     Chance(pairs)(pose)
 
 
-def _stage() -> WholePose:
-    import numpy as np
-
-    from tear3d.problem.losses import LOSSES
-    from tear3d.problem.pairs import Pairs
-    from tear3d.problem.pose import Pose
-    from tear3d.prove.pose.stage import WholePose
-
-    x = np.random.default_rng(0).normal(size=(50, 3))
-    return WholePose(Pairs.of(x, x, 0.05), LOSSES["tear"], Pose.identity())
-
-
 def _votes() -> None:
     import numpy as np
 
@@ -74,17 +58,29 @@ def _votes() -> None:
     search_cells(voters, no_groups(1), Ballot(1.0, 0.0, 1.0, 1.0, TEAR, 1), 0.5, BEGINNING, scratch, 1, 1)
 
 
-def _slopes() -> None:
+def _slopes(*, single: bool = True) -> None:
+    import numpy as np
+
     from tear3d.problem.limits import Limits
-    from tear3d.prove.pose.nodes import roots
+    from tear3d.problem.losses import LOSSES
+    from tear3d.problem.pairs import Pairs
+    from tear3d.problem.pose import Pose
+    from tear3d.prove.bounds.groups import find_leaves, tree_of
+    from tear3d.prove.pose.nodes import BOXES, roots
+    from tear3d.prove.pose.stage import WholePose
     from tear3d.prove.stage import PHASE, Task
 
-    stage = _stage()
-    packed = stage.packed
+    x = np.random.default_rng(0).normal(size=(50, 3))
+    stage = WholePose(Pairs.of(x, x, 0.05), LOSSES["tear"], Pose.identity(), single=single)
+    packed, work = stage.packed, stage.workspace()
     assert packed is not None
     nodes = roots(packed.low, packed.high, packed.ceiling)[:1]  # those of the stage are found by votes
-    nodes[0, PHASE] = 1
-    stage.search(nodes, Task(1.0, 0.01, 1, Limits()), stage.workspace())
+    nodes[0, PHASE] = BOXES
+    stage.search(nodes, Task(1.0, 0.01, 1, Limits()), work)
+    if single:
+        scratch = work.boxes(packed.size)
+        packed.gather_voters(packed.voters, (0, packed.size), nodes[0], scratch.home, scratch.points)
+        find_leaves(x, tree_of(x, 1), np.zeros(len(x), np.uint8), np.zeros(2, np.int64))  # for many pairs only
 
 
 def _lengths() -> None:
