@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from tear3d.problem.kernels import DOUBLE_LIMIT, settle
-
-if TYPE_CHECKING:
-    from tear3d.prove.pose.stage import WholePose
 
 
 def compile_here(names: Sequence[str]) -> None:
@@ -45,44 +41,46 @@ def _ascents() -> None:
     Chance(pairs)(pose)
 
 
-def _stage() -> WholePose:
-    import numpy as np
-
-    from tear3d.problem.losses import LOSSES
-    from tear3d.problem.pairs import Pairs
-    from tear3d.problem.pose import Pose
-    from tear3d.prove.pose.stage import WholePose
-
-    x = np.random.default_rng(0).normal(size=(50, 3))
-    return WholePose(Pairs.of(x, x, 0.05), LOSSES["tear"], Pose.identity())
-
-
 def _votes() -> None:
     import numpy as np
 
-    from tear3d.prove.bounds.groups import find_leaves, tree_of
-    from tear3d.prove.pose.cells import CellState, search_cells
-
-    stage = _stage()
-    packed, x = stage.packed, stage.pairs.x
-    assert packed is not None
-    find_leaves(x, tree_of(x, 1), np.zeros(len(x), np.uint8), np.zeros(2, np.int64))  # for many pairs only
-    scratch = stage.workspace().cells
-    scratch.nodes[0], scratch.segment[0] = stage.roots()[0], 0
-    search_cells(packed.voters, packed.groups, packed.ballot, 1.0, CellState(1, 0, 0, 0.0, 0, 0), scratch, 1, 1)
-
-
-def _slopes() -> None:
-    from tear3d.problem.limits import Limits
+    from tear3d.problem.losses import TEAR
+    from tear3d.prove.bounds.groups import no_groups
+    from tear3d.prove.bounds.voters import Voters
+    from tear3d.prove.bounds.votes import Ballot
+    from tear3d.prove.pose.cells import BEGINNING, make_cell_scratch, search_cells
     from tear3d.prove.pose.nodes import roots
+
+    one = np.ones(1, np.float32)
+    voters = Voters(np.zeros((6, 1), np.float32), one, one.astype(np.int32), np.empty(0, np.int32))
+    scratch = make_cell_scratch(voters, 1, 1)
+    scratch.nodes[0] = roots(-np.ones(3), np.ones(3), 1.0)[0]
+    search_cells(voters, no_groups(1), Ballot(1.0, 0.0, 1.0, 1.0, TEAR, 1), 0.5, BEGINNING, scratch, 1, 1)
+
+
+def _slopes(*, single: bool = True) -> None:
+    import numpy as np
+
+    from tear3d.problem.limits import Limits
+    from tear3d.problem.losses import LOSSES
+    from tear3d.problem.pairs import Pairs
+    from tear3d.problem.pose import Pose
+    from tear3d.prove.bounds.groups import find_leaves, tree_of
+    from tear3d.prove.pose.nodes import BOXES, roots
+    from tear3d.prove.pose.stage import WholePose
     from tear3d.prove.stage import PHASE, Task
 
-    stage = _stage()
-    packed = stage.packed
+    x = np.random.default_rng(0).normal(size=(50, 3))
+    stage = WholePose(Pairs.of(x, x, 0.05), LOSSES["tear"], Pose.identity(), single=single)
+    packed, work = stage.packed, stage.workspace()
     assert packed is not None
     nodes = roots(packed.low, packed.high, packed.ceiling)[:1]  # those of the stage are found by votes
-    nodes[0, PHASE] = 1
-    stage.search(nodes, Task(1.0, 0.01, 1, Limits()), stage.workspace())
+    nodes[0, PHASE] = BOXES
+    stage.search(nodes, Task(1.0, 0.01, 1, Limits()), work)
+    if single:
+        scratch = work.boxes(packed.size)
+        packed.gather_voters(packed.voters, (0, packed.size), nodes[0], scratch.home, scratch.points)
+        find_leaves(x, tree_of(x, 1), np.zeros(len(x), np.uint8), np.zeros(2, np.int64))  # for many pairs only
 
 
 def _lengths() -> None:

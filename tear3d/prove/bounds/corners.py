@@ -40,7 +40,7 @@ def _eight(lines, start, stop, signs, base):
     return s0, s1, s2, s3, s4, s5, s6, s7
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def corner_values(sums, work):
     """Fill `work.values` with bounds of the saving at the corners of a box; returns the largest, which bounds the box.
 
@@ -66,7 +66,7 @@ def corner_values(sums, work):
     return most
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def face_values(values, side):
     """The largest values on the two faces across a side: lower and upper."""
     bit = 5 - side

@@ -17,7 +17,9 @@ COLUMNS = 7
 @njit(cache=True, nogil=True)
 def _tighten(voxels, shape, row, threshold, part, filled):
     """Shrink a part to the voxels that beat the threshold, and mark the slabs of each axis that hold any."""
-    filled[:] = 0
+    for axis in range(3):  # the copy of a slice would take seconds to compile, here and below
+        for at in range(filled.shape[1]):
+            filled[axis, at] = 0
     most = np.int32(0)
     first, last = part[FIRST + 2], part[LAST + 2] + 1
     for i in range(part[FIRST], part[LAST] + 1):
@@ -42,7 +44,7 @@ def _tighten(voxels, shape, row, threshold, part, filled):
         part[FIRST + axis], part[LAST + axis] = a, b
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _widest_gap(part, filled):
     """The axis with the widest gap between slabs that hold survivors, the last slab before it and the first behind; -1
     for the axis when there is none."""
@@ -57,7 +59,7 @@ def _widest_gap(part, filled):
     return axis, before, behind
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def find_parts(voxels, shape, row, threshold, hull, parts, filled):
     """Cut the hull of the survivors into boxes where whole slabs of voxels hold none; returns how many.
 
@@ -73,8 +75,8 @@ def find_parts(voxels, shape, row, threshold, hull, parts, filled):
     filled : (3, MAX_SIDE) uint8 array
         Work space.
     """
-    parts[0, FIRST : FIRST + 3] = hull.first
-    parts[0, LAST : LAST + 3] = hull.last
+    for k in range(3):
+        parts[0, FIRST + k], parts[0, LAST + k] = hull.first[k], hull.last[k]
     count, at = 1, 0
     while at < count:
         part = parts[at]
@@ -83,14 +85,15 @@ def find_parts(voxels, shape, row, threshold, hull, parts, filled):
         if axis < 0 or count == MOST_PARTS:
             at += 1
             continue
-        parts[count] = part
+        for c in range(COLUMNS):
+            parts[count, c] = part[c]
         part[LAST + axis] = before
         parts[count, FIRST + axis] = behind
         count += 1
     return count
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def boxes_of(grid, high, parts, count, boxes):
     """The boxes of t of some parts, as (low, high); returns their volume together, without what rounding adds."""
     volume = 0.0

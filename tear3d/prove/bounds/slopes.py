@@ -228,7 +228,7 @@ def _block(points, start, stop, box, loss, lines, mark):
     return value, lone, size, centre, mass, (g0, g1, g2, g3, g4, g5), (e0, e1, e2, e3, e4, e5)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _more(six, others):
     return (
         six[0] + others[0],
@@ -240,7 +240,7 @@ def _more(six, others):
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def _append(block, mark, n, lines, count):
     """Copy the lines of pairs that may or may not save behind the first `count`; returns how many there are then."""
     for i in range(n):
@@ -250,7 +250,7 @@ def _append(block, mark, n, lines, count):
     return count
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def sum_slopes(points, span, box, loss, unit, work):
     """Bound a box of poses but for its corners.
 

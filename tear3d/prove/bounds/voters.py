@@ -184,7 +184,7 @@ def _append(voters, begin, end, mask, bit, arena, room, block):
     return free + found
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def copy_voters(voters, span, frame, boxes, count, margin, copies):
     """Copy the voters that can save anything in some boxes of t, those of one box after those of the other.
 
@@ -206,7 +206,7 @@ def copy_voters(voters, span, frame, boxes, count, margin, copies):
     arena, mask, block = copies.arena, copies.mask, copies.block
     corner = (boxes[0, 0], boxes[0, 1], boxes[0, 2])
     shared, size = voters.xi.size == 1, arena.index.size
-    free = copies.place
+    free, first = copies.place, np.int64(0)  # a literal 0 would be a type of its own
     for begin in range(span[0], span[1], BLOCK):
         end = min(span[1], begin + BLOCK)
         places(voters, (begin, end), frame, ORIGIN, corner, margin, block)
@@ -219,7 +219,7 @@ def copy_voters(voters, span, frame, boxes, count, margin, copies):
             high = (boxes[k, 3] - corner[0], boxes[k, 4] - corner[1], boxes[k, 5] - corner[2])
             _touch(block, xi, end - begin, low, high, 1 << k, part)
         if count == 1:
-            free = _append(voters, begin, end, part, 0, arena, (free, size), block)
+            free = _append(voters, begin, end, part, first, arena, (free, size), block)
             if free < 0:
                 return False
     copies.ends[0] = free

@@ -169,7 +169,8 @@ def _cast(voters, span, frame, grid, ballot, quarters, block, voxels):
     n0, n1, n2 = grid.shape
     row = n2 + 1
     strides = ((n1 + 1) * row, row, 1)
-    voxels[: (n0 + 1) * strides[0]] = 0
+    for k in range((n0 + 1) * strides[0]):
+        voxels[k] = 0
     wide = max(frame.half[0], frame.half[1], frame.half[2]) * frame.axes[0] > CAPPED and grid.centre == ORIGIN
     shared, equal = voters.xi.size == 1, voters.ballots.size == 1
     for begin in range(span[0], span[1], BLOCK):
@@ -199,7 +200,8 @@ def grouped_votes(voters, groups, frame, grid, ballot, quarters, booth):
     """The votes of one group of voters after the other, added up; False when some grid would be too large."""
     n0, n1, n2 = grid.shape
     row = n2 + 1
-    booth.grid[: (n0 + 1) * (n1 + 1) * row] = 0
+    for k in range((n0 + 1) * (n1 + 1) * row):
+        booth.grid[k] = 0
     for group in range(groups.centres.shape[0]):
         span = (groups.starts[group], groups.starts[group + 1])
         if span[0] == span[1]:

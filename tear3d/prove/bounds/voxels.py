@@ -45,7 +45,7 @@ class Hull(NamedTuple):
     last: tuple[int, int, int]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def make_grid(low, high, side, voxels):
     """Voxels of at least `side`, but not more than `voxels` in all, margins included."""
     d0, d1, d2 = high[0] - low[0], high[1] - low[1], high[2] - low[2]

@@ -58,7 +58,33 @@ class CellFrame(NamedTuple):
     sharper."""
 
 
-@njit(cache=True, nogil=True)
+def _turned(face: int, g: Triple, factor: float) -> Nine:
+    """A factor times the rotation at chart point g of a face, by rows."""
+    a, b, c = g
+    square = a * a + b * b + c * c
+    scale = 1.0 / (1.0 + square)
+    # Half a turn about axis k changes the signs of the columns other than k.
+    s0 = 1.0 if face == 0 or face == 1 else -1.0
+    s1 = 1.0 if face == 0 or face == 2 else -1.0
+    s2 = 1.0 if face == 0 or face == 3 else -1.0
+    ab, bc, ca, rest = 2.0 * a * b, 2.0 * b * c, 2.0 * c * a, 1.0 - square
+    return (
+        s0 * scale * (2.0 * a * a + rest) * factor,
+        s1 * scale * (ab - 2.0 * c) * factor,
+        s2 * scale * (ca + 2.0 * b) * factor,
+        s0 * scale * (ab + 2.0 * c) * factor,
+        s1 * scale * (2.0 * b * b + rest) * factor,
+        s2 * scale * (bc - 2.0 * a) * factor,
+        s0 * scale * (ca - 2.0 * b) * factor,
+        s1 * scale * (bc + 2.0 * a) * factor,
+        s2 * scale * (2.0 * c * c + rest) * factor,
+    )
+
+
+turned = njit(cache=True, nogil=True, inline="always")(_turned)
+
+
+@njit(cache=True, nogil=True, inline="always")
 def cell_frame(face, low, high):
     """The frame of the cell low ≤ g ≤ high of a face, both triples."""
     a, b, c = 0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1]), 0.5 * (low[2] + high[2])
@@ -81,22 +107,7 @@ def cell_frame(face, low, high):
         stretch, bend = 1.0, ANYTHING
     sine = np.sin(angle) if angle < 0.5 * np.pi else 1.0
     inward = 1.0 - mu
-    # Half a turn about axis k changes the signs of the columns other than k.
-    s0 = 1.0 if face == 0 or face == 1 else -1.0
-    s1 = 1.0 if face == 0 or face == 2 else -1.0
-    s2 = 1.0 if face == 0 or face == 3 else -1.0
-    ab, bc, ca, rest = 2.0 * a * b, 2.0 * b * c, 2.0 * c * a, 1.0 - square
-    rotation = (
-        s0 * scale * (2.0 * a * a + rest) * inward,
-        s1 * scale * (ab - 2.0 * c) * inward,
-        s2 * scale * (ca + 2.0 * b) * inward,
-        s0 * scale * (ab + 2.0 * c) * inward,
-        s1 * scale * (2.0 * b * b + rest) * inward,
-        s2 * scale * (bc - 2.0 * a) * inward,
-        s0 * scale * (ca - 2.0 * b) * inward,
-        s1 * scale * (bc + 2.0 * a) * inward,
-        s2 * scale * (2.0 * c * c + rest) * inward,
-    )
+    rotation = turned(face, (a, b, c), inward)
     # Columns of 2M: 2 (e_j − e_j×c) / (1 + |c|²).
     k = scale * (2.0 / inward)
     axes = (k, k * c, -k * b, -k * c, k, k * a, k * b, -k * a, k)
@@ -112,4 +123,4 @@ ALL_ROTATIONS = CellFrame(_NOWHERE, _NOWHERE, _NONE, 1.0, -1.0, 1.0, 0.0, 1.0, 1
 def rotation_at(face: int, g: FloatArray) -> FloatArray:
     """The rotation at chart point g of a face."""
     point = (float(g[0]), float(g[1]), float(g[2]))
-    return np.array(cell_frame(face, point, point).rotation).reshape(3, 3)
+    return np.array(_turned(face, point, 1.0)).reshape(3, 3)

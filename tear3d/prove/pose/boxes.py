@@ -138,7 +138,7 @@ def shrink(node, middle, half, values, threshold):
     return left
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _halve(node, other, side):
     """Cut a side in two: `node` keeps the lower part, `other` gets the upper. A box that holds the incumbent (face 0,
     all zeros) is not cut through it, which would leave it to both halves."""

@@ -12,8 +12,8 @@ from tear3d.problem.arrays import FloatArray
 from tear3d.prove.bounds.parts import MOST, MOST_PARTS
 from tear3d.prove.bounds.voters import BLOCK, Copies, Voters, copy_voters
 from tear3d.prove.bounds.votes import Booth, make_booth, vote
-from tear3d.prove.domains.rotations import cell_frame
-from tear3d.prove.pose.nodes import FACE, HIGH, LOW, NODE, ready, sides_to_halve
+from tear3d.prove.domains.rotations import ALL_ROTATIONS, cell_frame
+from tear3d.prove.pose.nodes import EVERYWHERE, FACE, HIGH, LOW, NODE, ready, sides_to_halve
 from tear3d.prove.stage import BOUND
 
 STACK = 512
@@ -44,6 +44,10 @@ class CellState(NamedTuple):
     stop: int
     """When a cell is small enough for slopes, it is the top of the stack and its voters are arena[start:stop]; they are
     all that there are when stop is -1. Otherwise both are 0."""
+
+
+BEGINNING = CellState(1, 0, 0, 0.0, 0, 0)
+"""Of a search below one cell."""
 
 
 class CellScratch(NamedTuple):
@@ -88,7 +92,7 @@ def make_cell_scratch(voters: Voters, room: int, many: int, *, groups: bool = Fa
     )
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _split(nodes, scratch, top, halve, own):
     """Replace the top of the stack by cells half as large; returns the new top."""
     first = top - 1
@@ -117,7 +121,7 @@ def _shrunk(low, high, tally):
     return left
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _take_apart(scratch, tally, unit, top, own, copied):
     """Replace the top of the stack by a node for each part of its box of t, with the voters that were copied for it;
     returns the new top."""
@@ -133,7 +137,7 @@ def _take_apart(scratch, tally, unit, top, own, copied):
     return top + tally.parts - 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def search_cells(voters, groups, ballot, threshold, state, scratch, budget, cells):
     """Work off the stack until it is empty, a cell is ready for slopes, or about `budget` visits are spent."""
     nodes, segments, arena, booth = scratch.nodes, scratch.segments, scratch.arena, scratch.booth
@@ -147,9 +151,10 @@ def search_cells(voters, groups, ballot, threshold, state, scratch, budget, cell
             continue
         if top + 8 > nodes.shape[0]:
             break
-        frame = cell_frame(
-            int(node[FACE]), (node[LOW], node[LOW + 1], node[LOW + 2]), (node[HIGH], node[HIGH + 1], node[HIGH + 2])
-        )
+        frame, face = ALL_ROTATIONS, int(node[FACE])
+        if face != EVERYWHERE:
+            least, largest = (node[LOW], node[LOW + 1], node[LOW + 2]), (node[HIGH], node[HIGH + 1], node[HIGH + 2])
+            frame = cell_frame(face, least, largest)
         low = (node[LOW + 3], node[LOW + 4], node[LOW + 5])
         high = (node[HIGH + 3], node[HIGH + 4], node[HIGH + 5])
         own = scratch.segment[top - 1]
@@ -168,10 +173,12 @@ def search_cells(voters, groups, ballot, threshold, state, scratch, budget, cell
             top -= 1
             continue
         free, parts = stop if own > 0 else 0, tally.parts
-        if parts == 1:
+        if parts == 1 or face == EVERYWHERE:
             for c in range(3):
                 booth.boxes[0, c], booth.boxes[0, 3 + c] = tally.low[c], tally.high[c]
                 node[LOW + 3 + c], node[HIGH + 3 + c] = tally.low[c], tally.high[c]
+        if face == EVERYWHERE:
+            break
         copies = Copies(arena, free, scratch.ends, scratch.mask, booth.block)
         copied = own + parts < segments.shape[0] and copy_voters(
             source, span, frame, booth.boxes, parts, ballot.margin, copies

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.losses import point_saving
 from tear3d.problem.pairs import Pairs
-from tear3d.prove.bounds.slopes import BOUND_OF, LANES, LENGTH, LOCAL, PLACE, RESIDUAL, WEIGHT, Box
-from tear3d.prove.domains.rotations import UP, cell_frame
+from tear3d.prove.bounds.slopes import BOUND_OF, LANES, LENGTH, LOCAL, PLACE, RESIDUAL, ROWS, WEIGHT, Box
+from tear3d.prove.domains.rotations import UP, cell_frame, turned
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW
 
 SINGLE_UP = 1.0 + 2.0**-22
@@ -37,7 +37,9 @@ def padded(n: int) -> int:
 def fill_up(points, start, stop):
     """Fill points[start:stop] up to a multiple of LANES with points that save nothing; returns where they end."""
     end = start + (stop - start + LANES - 1) // LANES * LANES
-    points[:, stop:end] = 0.0
+    for row in range(ROWS):
+        for k in range(stop, end):
+            points[row, k] = 0.0
     return end
 
 
@@ -45,7 +47,7 @@ def fill_up(points, start, stop):
 def settle(node, home):
     """Make the middle of a box the home."""
     g = (0.5 * (node[LOW] + node[HIGH]), 0.5 * (node[LOW + 1] + node[HIGH + 1]), 0.5 * (node[LOW + 2] + node[HIGH + 2]))
-    rotation = cell_frame(int(node[FACE]), g, g).rotation
+    rotation = turned(int(node[FACE]), g, 1.0)
     for k in range(3):
         for j in range(3):
             home.rotation[k, j] = rotation[3 * k + j]
@@ -103,12 +105,11 @@ def gather_voters(voters, start, stop, w, home, points):
     return fill_up(points, 0, stop - start)
 
 
-@njit(cache=True, nogil=True)
-def _turn(face, low, high, home):
-    """The frame of a cell, and D: its centre, with the inward factor, is (I + D) times home's rotation."""
-    frame = cell_frame(face, low, high)
-    r, h = frame.rotation, home.rotation
-    turn = (
+@njit(cache=True, nogil=True, inline="always")
+def _turn(r, home):
+    """D: a rotation, times some factor, is (I + D) times home's."""
+    h = home.rotation
+    return (
         r[0] * h[0, 0] + r[1] * h[0, 1] + r[2] * h[0, 2] - 1.0,
         r[0] * h[1, 0] + r[1] * h[1, 1] + r[2] * h[1, 2],
         r[0] * h[2, 0] + r[1] * h[2, 1] + r[2] * h[2, 2],
@@ -119,7 +120,6 @@ def _turn(face, low, high, home):
         r[6] * h[1, 0] + r[7] * h[1, 1] + r[8] * h[1, 2],
         r[6] * h[2, 0] + r[7] * h[2, 1] + r[8] * h[2, 2] - 1.0,
     )
-    return frame, turn
 
 
 @njit(cache=True, nogil=True)
@@ -133,12 +133,10 @@ def _length(values):
 @njit(cache=True, nogil=True)
 def seen_from_home(node, home, farthest, eps, unit):
     """A box for points at home, none of which is farther out; and half its sides of g."""
-    frame, turn = _turn(
-        int(node[FACE]),
-        (node[LOW], node[LOW + 1], node[LOW + 2]),
-        (node[HIGH], node[HIGH + 1], node[HIGH + 2]),
-        home,
+    frame = cell_frame(
+        int(node[FACE]), (node[LOW], node[LOW + 1], node[LOW + 2]), (node[HIGH], node[HIGH + 1], node[HIGH + 2])
     )
+    turn = _turn(frame.rotation, home)
     a, h = frame.axes, frame.half
     moves = (
         h[0] * a[0],
@@ -169,8 +167,7 @@ def seen_from_home(node, home, farthest, eps, unit):
 @njit(cache=True, nogil=True)
 def saving_at(points, span, loss, home, face, pose):
     """What points[span] save at chart point pose[0:3] of a face and t = pose[3:6], nearly."""
-    g = (pose[0], pose[1], pose[2])
-    d = _turn(face, g, g, home)[1]
+    d = _turn(turned(face, (pose[0], pose[1], pose[2]), 1.0), home)
     t0, t1, t2 = pose[3] - home.shift[0], pose[4] - home.shift[1], pose[5] - home.shift[2]
     total = 0.0
     for i in range(span[0], span[1]):

@@ -18,6 +18,8 @@ LIST = HIGH + 6
 NODE = LIST + 1
 """Columns of a node: bound, phase, face, then the least and the largest g (3) and t (3), and the number of the list of
 the pairs that matter in it (0: all)."""
+EVERYWHERE = -1
+"""The face of a node of all rotations: votes shrink its box of t, nothing else is done with it."""
 VOTES, BOXES, NEAR = 0, 1, 2
 """Phases: cells to be bounded by votes, boxes to be searched by slopes, and boxes whose poses are all near the
 incumbent."""
@@ -41,6 +43,11 @@ def roots(low: FloatArray, high: FloatArray, bound: float) -> FloatArray:
     return np.array([[bound, VOTES, face, *g[0], *low, *g[1], *high, 0] for face in range(FACES) for g in cells])
 
 
+def everywhere(low: FloatArray, high: FloatArray, bound: float) -> FloatArray:
+    """All rotations at once, with translations from low to high."""
+    return np.array([bound, VOTES, EVERYWHERE, 0, 0, 0, *low, 0, 0, 0, *high, 0])
+
+
 def no_nodes() -> FloatArray:
     return np.empty((0, NODE))
 
@@ -62,7 +69,7 @@ def turns(node, radius):
     )
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def ready(node, xi, radius):
     """Whether a node is to be searched on by slopes."""
     t0, t1, t2 = turns(node, radius)
@@ -71,7 +78,7 @@ def ready(node, xi, radius):
     return turn <= SMALL_TURN * xi or (turn <= LARGEST_TURN * xi and width <= SMALL_BOX * (xi + turn))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def sides_to_halve(node, xi, radius, threshold):
     """Which sides of g to halve: the fewest that should bring the bound below the threshold, those that matter
     first."""

@@ -12,7 +12,7 @@ from tear3d.problem.objective import full_saving
 from tear3d.problem.pose import Pose
 from tear3d.prove.bounds.voters import Voters
 from tear3d.prove.pose.boxes import State, search_boxes
-from tear3d.prove.pose.cells import CellState, search_cells
+from tear3d.prove.pose.cells import BEGINNING, search_cells
 from tear3d.prove.pose.nodes import BOXES, LIST, VOTES, no_nodes
 from tear3d.prove.pose.workspace import Workspace
 from tear3d.prove.pose.zones import elsewhere_limit
@@ -78,7 +78,7 @@ class Run:
         p, work = self.packed, self.work
         scratch = work.cells
         scratch.nodes[0], scratch.segment[0], scratch.grids[0] = node, 0, 0
-        state = CellState(1, 0, 0, 0.0, 0, 0)
+        state = BEGINNING
         most = max(FEWEST, RUN // p.size) if node[BOUND] <= CLOSE * self._limit() else max(1, FIRST // p.size)
         most = DEEP if p.size > p.ballot.many else most
         ended = False

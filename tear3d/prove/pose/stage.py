@@ -15,16 +15,15 @@ from tear3d.problem.losses import Loss
 from tear3d.problem.objective import full_saving
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
-from tear3d.prove.bounds.votes import make_booth, vote
-from tear3d.prove.domains.rotations import ALL_ROTATIONS
+from tear3d.prove.pose.cells import BEGINNING, make_cell_scratch, search_cells
 from tear3d.prove.pose.lists import Lists
-from tear3d.prove.pose.nodes import BOXES, NEAR, VOTES, describe, no_nodes, roots
+from tear3d.prove.pose.nodes import BOXES, HIGH, LOW, NEAR, VOTES, describe, everywhere, no_nodes, roots
 from tear3d.prove.pose.points import SINGLE, UNIT, Packed, pack
 from tear3d.prove.pose.run import Run
 from tear3d.prove.pose.sift import Sifted
 from tear3d.prove.pose.workspace import Workspace
 from tear3d.prove.pose.zones import Setting, Slacks, elsewhere_limit
-from tear3d.prove.stage import Batch, Outcome, Stage, Task
+from tear3d.prove.stage import BOUND, Batch, Outcome, Stage, Task
 
 CELLS_TOGETHER, BOXES_TOGETHER, PIECES = 64, 64, 16
 """Nodes searched together, cells in so many pieces, boxes each in a piece of its own."""
@@ -113,14 +112,13 @@ class WholePose(Stage):
         p = self.packed
         if p is None:
             return no_nodes()
-        box, share = (tuple(p.low.tolist()), tuple(p.high.tolist())), min(self.share, 1.0)
-        limit = max(self.floor, share * self.saving)
-        tally = vote(p.voters, p.groups, (0, p.size), ALL_ROTATIONS, box, 0, limit, p.ballot, make_booth())
-        self.floor = max(self.floor, tally.cut)
-        if tally.bound <= limit:
-            self.floor = max(self.floor, tally.bound)
-            return no_nodes()
-        return roots(np.array(tally.low), np.array(tally.high), min(p.ceiling, tally.bound))
+        limit = max(self.floor, min(self.share, 1.0) * self.saving)
+        scratch = make_cell_scratch(p.voters, 1, 1)
+        scratch.nodes[0] = everywhere(p.low, p.high, p.ceiling)
+        state = search_cells(p.voters, p.groups, p.ballot, limit, BEGINNING, scratch, 1, 1)
+        self.floor = max(self.floor, state.closed)
+        node = scratch.nodes[0]
+        return roots(node[LOW + 3 : LOW + 6], node[HIGH + 3 : HIGH + 6], node[BOUND]) if state.top else no_nodes()
 
     def batch(self, phase: int, waiting: int, turn: int) -> Batch:
         return Batch(CELLS_TOGETHER, PIECES) if phase == VOTES else Batch(BOXES_TOGETHER, BOXES_TOGETHER)

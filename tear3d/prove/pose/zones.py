@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from tear3d.problem.arrays import FloatArray
-from tear3d.prove.domains.rotations import cell_frame
+from tear3d.prove.domains.rotations import turned
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW
 
 STRAIGHT = 1.0 + 1e-9
@@ -64,8 +64,7 @@ def is_elsewhere(face, pose, tips, distance):
     which no cloud moves farther than its points, or one of the tips."""
     if pose[3] * pose[3] + pose[4] * pose[4] + pose[5] * pose[5] > distance * distance:
         return True
-    g = (pose[0], pose[1], pose[2])
-    r00, r01, r02, r10, r11, r12, r20, r21, r22 = cell_frame(face, g, g).rotation
+    r00, r01, r02, r10, r11, r12, r20, r21, r22 = turned(face, (pose[0], pose[1], pose[2]), 1.0)
     for i in range(tips.shape[0]):
         x0, x1, x2 = tips[i]
         e0 = r00 * x0 + r01 * x1 + r02 * x2 + pose[3] - x0
