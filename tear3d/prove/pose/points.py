@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -135,6 +135,32 @@ def _fill(x, y, xi, first, groups, frame, rows, order, extent):
     extent[LARGEST_X + 3] = squares
 
 
+class Filled(NamedTuple):
+    """Rows of voters, which pair each is (empty when they are in order), where groups begin, and the extent of all."""
+
+    rows: NDArray[np.float32]
+    order: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    extent: FloatArray
+
+
+def fill(pairs: Pairs, frame: tuple[FloatArray, FloatArray, FloatArray], threads: int) -> Filled:
+    """Voters of pairs in a frame (rotation, mean, shift)."""
+    rows = np.empty((6, len(pairs)), np.float32)
+    with ThreadPoolExecutor(threads) as pool:
+        leaves, places = _leaves(pairs, pool)
+        order, starts = np.empty(len(leaves), np.int32), np.append(places[0], len(pairs))
+
+        def fill_block(block: Block, following: NDArray[np.int64]) -> FloatArray:
+            extent, groups = no_extent(), (leaves[block.rows], following)
+            _fill(block.x, block.y, block.xi, block.rows.start, groups, frame, rows, order, extent)
+            return extent
+
+        extents = np.array(list(pool.map(fill_block, pairs.blocks(CHUNK), places)))
+    lowest, highest = extents[:, LOWEST : LOWEST + 3].min(axis=0), extents[:, HIGHEST:-1].max(axis=0)
+    return Filled(rows, order, starts, np.concatenate([lowest, highest, [extents[:, -1].sum()]]))
+
+
 def pack(pairs: Pairs, loss: Loss, pose: Pose, cloud: Pairs | None = None, threads: int = 1) -> Packed:
     """Pack pairs around a pose with a nearly orthonormal rotation: at least one pair, all with w ξ > 0.
 
@@ -143,19 +169,7 @@ def pack(pairs: Pairs, loss: Loss, pose: Pose, cloud: Pairs | None = None, threa
     n = len(pairs)
     mean = pairs.x.mean(axis=0)
     shift = pose.translation + pose.rotation @ mean
-    rows = np.empty((6, n), np.float32)
-    with ThreadPoolExecutor(threads) as pool:
-        leaves, places = _leaves(pairs, pool)
-        order = np.empty(len(leaves), np.int32)
-
-        def fill(block: Block, following: NDArray[np.int64]) -> FloatArray:
-            extent, own = no_extent(), (leaves[block.rows], following)
-            frame = pose.rotation, mean, shift
-            _fill(block.x, block.y, block.xi, block.rows.start, own, frame, rows, order, extent)
-            return extent
-
-        starts = np.append(places[0], n)
-        extent = _joined(list(pool.map(fill, pairs.blocks(CHUNK), places)))
+    rows, order, starts, extent = fill(pairs, (pose.rotation, mean, shift), threads)
     low, high = extent[LOWEST : LOWEST + 3], extent[HIGHEST : HIGHEST + 3]
     largest_x, largest_y, given, squares = extent[LARGEST_X:]
     largest_x = np.sqrt(largest_x) * (1.0 + 1e-12)
@@ -185,13 +199,6 @@ def pack(pairs: Pairs, loss: Loss, pose: Pose, cloud: Pairs | None = None, threa
         shift=shift,
         mean=mean,
     )
-
-
-def _joined(extents: list[FloatArray]) -> FloatArray:
-    """The extent of all pairs from those of some."""
-    every = np.array(extents)
-    lowest, highest = every[:, LOWEST : LOWEST + 3].min(axis=0), every[:, HIGHEST:-1].max(axis=0)
-    return np.concatenate([lowest, highest, [every[:, -1].sum()]])
 
 
 def _leaves(pairs: Pairs, pool: ThreadPoolExecutor) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 from tear3d.lab.synthetic import random_rotation
 from tear3d.problem.losses import LOSSES
 from tear3d.problem.pose import Pose
-from tear3d.prove.pose.points import LARGEST_X, SINGLE_UP, _fill, _leaves, no_extent, pack
+from tear3d.prove.pose.points import LARGEST_X, SINGLE_UP, _leaves, fill, pack
 from tests.prove.pose.cases import ballots_of, mixed_pairs
 from tests.prove.pose.grouping import NEVER, Choices, grouped
 from tests.prove.pose.problems import bare
@@ -36,13 +38,12 @@ def test_rows_and_extents_are_those_of_numpy(seed, unequal, groups, kind):
     n, mean = len(pairs), pairs.x.mean(axis=0)
     shift = pose.translation + pose.rotation @ mean
     turned, placed = (pairs.x - mean) @ pose.rotation.T, pairs.y - shift
-    with grouped(Choices(groups, int(rng.integers(1, 20)))):
-        leaves, starts = _leaves(pairs)
-    rows, order, extent = np.empty((6, n), np.float32), np.full(len(leaves), -1, np.int32), no_extent()
-    following = starts[:-1].copy()
-    _fill(pairs.x, pairs.y, pairs.xi, (leaves, following), (pose.rotation, mean, shift), rows, order, extent)
+    with grouped(Choices(groups, int(rng.integers(1, 20)))), ThreadPoolExecutor(1) as pool:
+        leaves, _ = _leaves(pairs, pool)
+        rows, order, starts, extent = fill(pairs, (pose.rotation, mean, shift), 1)
     assert len(leaves) == (n if groups <= n else 0)
-    assert np.array_equal(following, starts[1:] if len(leaves) else [0])
+    assert starts[-1] == n
+    assert np.array_equal(np.diff(starts), np.bincount(leaves, minlength=len(starts) - 1) if len(leaves) else [n])
     every = np.argsort(leaves, kind="stable") if len(leaves) else np.arange(n)
     assert np.array_equal(order, every if len(leaves) else [])
     assert np.allclose(rows, np.concatenate([turned, placed], axis=1)[every].T, rtol=1e-6, atol=1e-6)
@@ -98,3 +99,23 @@ def test_groups_are_about_their_means_in_single_precision(kind):
             assert not centre.any()
     assert groups.radius == pytest.approx(np.sqrt(squares / 100), rel=1e-5, abs=1e-6)
     assert (np.diff(groups.starts) == 0).any() == (kind == "one point")
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_packing_in_pieces_and_threads_changes_nothing(apart, monkeypatch):
+    rng = np.random.default_rng(7)
+    pairs, pose = some_pairs(rng, 100, True), some_pose(rng)
+    with grouped(Choices(3, 10) if apart else Choices()):
+        whole = pack(pairs, LOSSES["tear"], pose)
+        monkeypatch.setattr("tear3d.prove.pose.points.CHUNK", 7)
+        one, three = (pack(pairs, LOSSES["tear"], pose, threads=threads) for threads in (1, 3))
+    assert len(whole.groups.centres) == (8 if apart else 1)
+    for pieces in (one, three):
+        for ours, theirs in zip(pieces.voters, whole.voters, strict=True):
+            assert np.array_equal(ours, theirs)
+        assert np.array_equal(pieces.groups.starts, whole.groups.starts)
+        assert (pieces.eps, pieces.farthest) == (whole.eps, whole.farthest)
+        assert np.array_equal(pieces.low, whole.low)
+        assert np.array_equal(pieces.high, whole.high)
+        assert pieces.ballot.radius == pytest.approx(whole.ballot.radius, rel=1e-14)
+    assert one.ballot == three.ballot
