@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -32,12 +34,20 @@ seeds = st.integers(0, 2**32 - 1)
 few = settings(max_examples=40, deadline=None)
 
 
+class Places(NamedTuple):
+    """What a split writes beside the cells of a stack."""
+
+    segment: np.ndarray
+    grids: np.ndarray
+
+
 def halves(node, halve):
     """The parts of a cell."""
-    stack, segment = np.zeros((9, NODE)), np.zeros(9, np.int64)
+    stack, places = np.zeros((9, NODE)), Places(np.zeros(9, np.int64), np.full(9, 2))
     stack[0] = node
-    top = _split(stack, segment, 1, halve, 7)
-    assert set(segment[:top]) == {7}
+    top = _split(stack, places, 1, halve, 7)
+    assert set(places.segment[:top]) == {7}
+    assert set(places.grids[:top]) == {0}  # smaller cells begin with the first grid
     return stack[:top]
 
 
