@@ -14,7 +14,6 @@ def compile_here(names: Sequence[str]) -> None:
     gc.disable()  # a compiler makes many small things that live on: looking through them takes a tenth of its time
     for name in names:
         RECIPES[name]()
-        gc.collect()
 
 
 def _pivots() -> None:

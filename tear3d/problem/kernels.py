@@ -145,9 +145,10 @@ def _compile_all(names: Sequence[str], tell: Callable[[str, float], object] | No
 
 def start(names: Sequence[str]) -> subprocess.Popen[bytes]:
     """Start to compile groups in an interpreter that finds the modules which this one finds."""
-    code = f"import sys; sys.path[:] = {sys.path!r}; from tear3d.cli.kernels import compile_here; "
+    code = f"import os, sys; sys.path[:] = {sys.path!r}; from tear3d.cli.kernels import compile_here; "
+    code += f"compile_here({list(names)!r}); os._exit(0)"  # all is on disk: to tidy up would take half a second
     return subprocess.Popen(
-        [sys.executable, "-c", code + f"compile_here({list(names)!r})"],
+        [sys.executable, "-c", code],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
