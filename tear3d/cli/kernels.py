@@ -82,6 +82,12 @@ def _slopes(*, single: bool = True) -> None:
         find_leaves(x, tree_of(x, 1), np.zeros(len(x), np.uint8), np.zeros(2, np.int64))  # for many pairs only
 
 
+def _all_slopes() -> None:
+    """Also those for gaps of less than some thousandths; one after the other, as all rows."""
+    _slopes()
+    _slopes(single=False)
+
+
 def _lengths() -> None:
     import numpy as np
 
@@ -158,6 +164,7 @@ RECIPES: dict[str, Callable[[], object]] = {
     "all rows": _all_rows,
     "votes": _votes,
     "slopes": _slopes,
+    "all slopes": _all_slopes,
     "pivots": _pivots,
     "ascents": _ascents,
     "lengths": _lengths,

@@ -36,14 +36,15 @@ GROUPS: dict[str, Group] = {
     "all rows": Group("", "", 35),
     "votes": Group("prove.pose.cells", "search_cells", 11),
     "slopes": Group("prove.pose.boxes", "search_boxes", 8),
-    "pivots": Group("find.pivots", "search_pivots", 5),
-    "ascents": Group("judge.chance", "_repaired_hits", 5),
+    "all slopes": Group("", "", 14),
+    "pivots": Group("find.pivots", "search_pivots", 4),
+    "ascents": Group("judge.chance", "_repaired_hits", 4),
     "lengths": Group("prove.bounds.lengths", "find_followers", 3),
     "features": Group("features.iss", "_local_maxima", 3),
     "refinement": Group("clouds.equations", "_error", 3),
     "sweeps": Group("prove.bounds.ranges", "rectangle_ranges", 6),
 }
-WARMUP = tuple(name for name in GROUPS if name != "rows")
+WARMUP = tuple(name for name in GROUPS if f"all {name}" not in GROUPS)
 """All of them."""
 DOUBLE_LIMIT = 50_000
 """Rows of up to so many pairs are searched in float64, larger ones in float32 if that does not cost the certificate:
