@@ -14,7 +14,6 @@ def compile_here(names: Sequence[str]) -> None:
     gc.disable()  # a compiler makes many small things that live on: looking through them takes a tenth of its time
     for name in names:
         RECIPES[name]()
-        gc.collect()
 
 
 def _pivots() -> None:
@@ -81,6 +80,12 @@ def _slopes(*, single: bool = True) -> None:
         scratch = work.boxes(packed.size)
         packed.gather_voters(packed.voters, (0, packed.size), nodes[0], scratch.home, scratch.points)
         find_leaves(x, tree_of(x, 1), np.zeros(len(x), np.uint8), np.zeros(2, np.int64))  # for many pairs only
+
+
+def _all_slopes() -> None:
+    """Also those for gaps of less than some thousandths; one after the other, as all rows."""
+    _slopes()
+    _slopes(single=False)
 
 
 def _lengths() -> None:
@@ -159,6 +164,7 @@ RECIPES: dict[str, Callable[[], object]] = {
     "all rows": _all_rows,
     "votes": _votes,
     "slopes": _slopes,
+    "all slopes": _all_slopes,
     "pivots": _pivots,
     "ascents": _ascents,
     "lengths": _lengths,

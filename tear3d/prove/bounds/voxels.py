@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from tear3d.problem.inner import INNER
 from tear3d.prove.domains.rotations import Triple
 
 MAX_SIDE = 96
@@ -61,7 +62,7 @@ def make_grid(low, high, side, voxels):
         side *= COARSER
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, **INNER)
 def _add(values, others):
     for i in range(values.size):
         values[i] += others[i]
