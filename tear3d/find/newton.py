@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from tear3d.problem.inner import INNER
 from tear3d.problem.losses import TEAR, TLS, point_saving
 
 GRADES = (3.0, 2.6, 2.2, 1.8, 1.4, 1.0)
@@ -21,7 +20,7 @@ LONGER = (6.0, 2.0)
 STEP_LENGTHS = LONGER + FRACTIONS
 
 
-@njit(cache=True, nogil=True, error_model="numpy", **INNER)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _add_equations(band, pose, loss, scale, h, g):
     """Add the Gauss-Newton system of the pairs within scale·ξ at a pose; return the saving there.
 
@@ -76,7 +75,7 @@ def _add_equations(band, pose, loss, scale, h, g):
     return saving
 
 
-@njit(cache=True, nogil=True, error_model="numpy", **INNER)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _load(pairs, stride, first, band):
     """Copy every stride-th of the chosen pairs, from the first-th on, as far as they go; return how many."""
     x, y, xi, w, rows, mean = pairs
@@ -91,7 +90,7 @@ def _load(pairs, stride, first, band):
     return count
 
 
-@njit(cache=True, nogil=True, error_model="numpy", **INNER)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _normal_equations(pairs, stride, band, pose, loss, scale, h, g):
     """The system of every stride-th pair; `band` holds them all, or is filled with one piece after the other."""
     for k in range(36):
@@ -106,7 +105,7 @@ def _normal_equations(pairs, stride, band, pose, loss, scale, h, g):
     return saving
 
 
-@njit(cache=True, nogil=True, error_model="numpy", **INNER)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _solve(h, g):
     """Solve h·s = g in place by Cholesky; a whisper of damping keeps degenerate systems solvable."""
     trace = 0.0
@@ -132,7 +131,7 @@ def _solve(h, g):
         g[i] /= h[i, i]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", **INNER)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _moved(pose, step, fraction):
     """The pose turned by fraction·step[:3] (a rotation vector) about the origin and shifted by fraction·step[3:]."""
     wx, wy, wz = fraction * step[0], fraction * step[1], fraction * step[2]
@@ -159,7 +158,7 @@ def _moved(pose, step, fraction):
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy", **INNER)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _ascend(pairs, stride, band, pose, loss, graduated, max_iter):
     """Improve the pose on these pairs, never accepting less."""
     h, g, step = np.empty((6, 6)), np.empty(6), np.empty(6)
@@ -240,12 +239,12 @@ def climb_band(x, y, xi, w, rows, rotation, t, loss, graduated):
     return out
 
 
-@njit(cache=True, nogil=True, error_model="numpy", **INNER)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _turned(pose, point, row):
     return pose[3 * row] * point[0] + pose[3 * row + 1] * point[1] + pose[3 * row + 2] * point[2]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", **INNER)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _orthonormalise(pose):
     """Many small turns drift off the rotations by rounding: Newton's steps R·(3 − RᵀR)/2 lead to the nearest."""
     old = np.empty(9)

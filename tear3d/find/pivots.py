@@ -15,7 +15,6 @@ import numpy as np
 from numba import njit
 
 from tear3d.find.procrustes import rotation_from_covariance
-from tear3d.problem.inner import INNER
 from tear3d.problem.losses import TEAR
 
 SEEDS = 8
@@ -26,7 +25,7 @@ MAX_NEIGHBOURS = 1024
 """A pivot uses the first so many neighbours (the sample is in random order)."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy", **INNER)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _consistent(points, p_points, p, n, tolerance, reach, flags):
     """flags[j] = 1 where the distances to a point p agree and are long enough to mean something.
 
@@ -47,7 +46,7 @@ def _consistent(points, p_points, p, n, tolerance, reach, flags):
         flags[j] = (d * d <= c * (a + b + a + b - c)) & (a > c) & (b > c) & (a + b < reach)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", **INNER)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _neighbours(points, p, tolerance, reach, flags, octets, near):
     """Copy the neighbours of pivot p to the columns of `near`, p itself behind them; how many."""
     rows = (points[0], points[1], points[2], points[3], points[4], points[5], points[6])
@@ -65,7 +64,7 @@ def _neighbours(points, p, tolerance, reach, flags, octets, near):
     return m
 
 
-@njit(cache=True, nogil=True, error_model="numpy", **INNER)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _count_common(rows, a, b, words):
     """Number of bits that two rows share."""
     total = np.uint64(0)
@@ -78,7 +77,7 @@ def _count_common(rows, a, b, words):
     return np.int64(total)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", **INNER)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _adjacency(near, m, tolerance, flags, octets, bits, degree):
     """Bit rows of the neighbours' consistency with one another, and their degrees."""
     rows = (near[0], near[1], near[2], near[3], near[4], near[5], near[6])
@@ -96,7 +95,7 @@ def _adjacency(near, m, tolerance, flags, octets, bits, degree):
         degree[j] = _count_common(bits, j, j, words)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", **INNER)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _choose_seeds(bits, degree, m, floor, seeds):
     """Write (seed, partner, common neighbours) for the neighbours of highest degree; how many."""
     words = (m + 63) // 64
@@ -120,7 +119,7 @@ def _choose_seeds(bits, degree, m, floor, seeds):
     return found
 
 
-@njit(cache=True, nogil=True, error_model="numpy", **INNER)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _fit(near, use, m, pose):
     """Least-squares pose of the marked points; False when there are fewer than three."""
     mean = np.zeros(6)
@@ -145,7 +144,7 @@ def _fit(near, use, m, pose):
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy", **INNER)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _mark(near, m, pose, loss, factor, use):
     """Mark the points within factor·ξ of the pose; return what it saves, in caps, and on how many."""
     score = 0.0
@@ -168,7 +167,7 @@ def _mark(near, m, pose, loss, factor, use):
     return score, count
 
 
-@njit(cache=True, nogil=True, error_model="numpy", **INNER)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _best_pose(near, m, bits, seeds, found, loss, floor, use, pose, best_pose):
     """Poses from the best-supported seeds; the best one's score and count (0, 0 if none)."""
     best_score, best_count = 0.0, 0

@@ -7,14 +7,13 @@ from itertools import product
 import numpy as np
 from numba import njit
 
-from tear3d.problem.inner import INNER
 from tear3d.prove.bounds.slopes import ANY_ORDER, BLOCK, CORNERS, VALUE
 
 SIGNS = np.array(list(product((-1.0, 1.0), repeat=3)))
 """Corner 8 i + k of a box has the signs SIGNS[i] for g and SIGNS[k] for t."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, **INNER)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER)
 def _eight(lines, start, stop, signs, base):
     """Σ max(0, m + κ·v) over some lines at the eight corners with these signs of g."""
     F = lines.dtype.type

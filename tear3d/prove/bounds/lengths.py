@@ -13,7 +13,6 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
-from tear3d.problem.inner import INNER
 from tear3d.problem.losses import point_saving
 
 LEVELS = 4
@@ -44,7 +43,7 @@ class Lot(NamedTuple):
     loss: int
 
 
-@njit(cache=True, nogil=True, **INNER)
+@njit(cache=True, nogil=True)
 def _ones(x):
     """How many bits of a word are set; compilers know this pattern."""
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -53,7 +52,7 @@ def _ones(x):
     return (x * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 
-@njit(cache=True, nogil=True, **INNER)
+@njit(cache=True, nogil=True)
 def _common(a, b):
     total = np.uint64(0)
     for k in range(a.size):
@@ -61,7 +60,7 @@ def _common(a, b):
     return np.int64(total)
 
 
-@njit(cache=True, nogil=True, **INNER)
+@njit(cache=True, nogil=True)
 def _differences(rows, start, stop, point, out):
     """How much the lengths from a pair, given as (x, y), to pairs start:stop differ."""
     x0, x1, x2 = rows[0, start:stop], rows[1, start:stop], rows[2, start:stop]
@@ -73,7 +72,7 @@ def _differences(rows, start, stop, point, out):
         out[k] = abs(np.sqrt(u0 * u0 + u1 * u1 + u2 * u2) - np.sqrt(v0 * v0 + v1 * v1 + v2 * v2))
 
 
-@njit(cache=True, nogil=True, **INNER)
+@njit(cache=True, nogil=True)
 def _point(rows, i):
     return rows[0, i], rows[1, i], rows[2, i], rows[3, i], rows[4, i], rows[5, i]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from tear3d.problem.inner import INNER
 from tear3d.prove.bounds.voxels import left_of_axis, top_of
 
 MOST_PARTS = 8
@@ -15,7 +14,7 @@ FIRST, LAST, MOST = 0, 3, 6
 COLUMNS = 7
 
 
-@njit(cache=True, nogil=True, **INNER)
+@njit(cache=True, nogil=True)
 def _tighten(voxels, shape, row, threshold, part, filled):
     """Shrink a part to the voxels that beat the threshold, and mark the slabs of each axis that hold any."""
     for axis in range(3):  # the copy of a slice would take seconds to compile, here and below

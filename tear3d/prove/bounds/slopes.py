@@ -24,7 +24,6 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
-from tear3d.problem.inner import INNER
 from tear3d.problem.losses import CM, TEAR
 from tear3d.prove.domains.rotations import Nine, Triple
 
@@ -119,7 +118,7 @@ class Sums(NamedTuple):
     """Σ |κ_j| over the lines: how much is gained by halving a side (part of no bound)."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER, **INNER)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=ANY_ORDER)
 def _block(points, start, stop, box, loss, lines, mark):
     """Sums, lines and marks of points start:stop."""
     F = points.dtype.type

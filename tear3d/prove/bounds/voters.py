@@ -8,7 +8,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tear3d.problem.inner import INNER
 from tear3d.prove.bounds.voxels import ORIGIN
 from tear3d.prove.domains.rotations import Triple
 
@@ -85,7 +84,7 @@ def places(voters, span, frame, centre, low, margin, block):
         c2[i] = y2[i] - s - l2
 
 
-@njit(cache=True, nogil=True, error_model="numpy", **INNER)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _cap(rows, span, frame, centre, pad, block, c):
     """Intersect what coordinate c can be with that of the spherical cap around R_c (x − centre) (section 6.3)."""
     r0, r1, r2 = F(frame.rotation[3 * c]), F(frame.rotation[3 * c + 1]), F(frame.rotation[3 * c + 2])
@@ -135,7 +134,7 @@ class Copies(NamedTuple):
     block: Block
 
 
-@njit(cache=True, nogil=True, error_model="numpy", **INNER)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _touch(block, xi, count, low, high, bit, mask):
     """Set a bit of those voters of a block that can save anything in a box of t, given less the corner of the block."""
     l0, l1, l2 = F(low[0]), F(low[1]), F(low[2])
@@ -158,7 +157,7 @@ def _touch(block, xi, count, low, high, bit, mask):
         mask[i] |= bit if touches else none
 
 
-@njit(cache=True, nogil=True, **INNER)
+@njit(cache=True, nogil=True)
 def _append(voters, begin, end, mask, bit, arena, room, block):
     """Copy voters begin:end with a bit in their mask into the arena, from room[0] to room[1] at most.
 

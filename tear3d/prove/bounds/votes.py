@@ -15,7 +15,6 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
-from tear3d.problem.inner import INNER
 from tear3d.problem.losses import TEAR, TLS
 from tear3d.prove.bounds.groups import add_to, largest_around, margins, moves
 from tear3d.prove.bounds.parts import COLUMNS, MOST_PARTS, boxes_of, find_parts
@@ -107,7 +106,7 @@ def make_booth(*, groups: bool = False) -> Booth:
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy", **INNER)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _ends(middle, reach, xi, count, axis, first, behind):
     """The voxels that the boxes middle ± (reach + part·ξ) meet along one axis: none when first = behind.
 
@@ -136,7 +135,7 @@ def _part(ballots, quarters):
     return np.int32(part if quarters > 0 else ballots - part)
 
 
-@njit(cache=True, nogil=True, **INNER)
+@njit(cache=True, nogil=True)
 def _deposit(ends, chosen, count, ballots, quarters, voxels):
     """Add the boxes to the grid of differences: so many quarters of the ballots, rounded up, or what is left of them
     when that is negative."""
@@ -163,7 +162,7 @@ def _deposit(ends, chosen, count, ballots, quarters, voxels):
         voxels[np.uint32(q + n)] -= c
 
 
-@njit(cache=True, nogil=True, error_model="numpy", **INNER)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _cast(voters, span, frame, grid, ballot, quarters, block, voxels):
     """Every voter votes for all voxels that its box meets: with all it has, or with so many quarters of it, and with
     the rest for those only where no coordinate of the residual need be more than ξ/2."""

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from tear3d.problem.inner import INNER
 from tear3d.prove.domains.rotations import Triple
 
 MAX_SIDE = 96
@@ -62,7 +61,7 @@ def make_grid(low, high, side, voxels):
         side *= COARSER
 
 
-@njit(cache=True, nogil=True, **INNER)
+@njit(cache=True, nogil=True)
 def _add(values, others):
     for i in range(values.size):
         values[i] += others[i]

@@ -9,7 +9,6 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
-from tear3d.problem.inner import INNER
 from tear3d.problem.losses import CM
 from tear3d.prove.bounds.corners import corner_values, face_values
 from tear3d.prove.bounds.slopes import ACTIVE, LANES, ROWS, Work, make_work, sum_slopes
@@ -99,7 +98,7 @@ def make_scratch(n: int, dtype: Any = np.float32) -> Scratch:
     )
 
 
-@njit(cache=True, nogil=True, **INNER)
+@njit(cache=True, nogil=True)
 def _copy(points, span, segment, scratch):
     """Copy the points that matter behind the segment; False when there is no room."""
     arena, marks = scratch.arena, scratch.work.marks

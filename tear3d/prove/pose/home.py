@@ -9,7 +9,6 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
-from tear3d.problem.inner import INNER
 from tear3d.problem.losses import point_saving
 from tear3d.problem.pairs import Pairs
 from tear3d.prove.bounds.slopes import BOUND_OF, LANES, LENGTH, LOCAL, PLACE, RESIDUAL, ROWS, WEIGHT, Box
@@ -123,7 +122,7 @@ def _turn(r, home):
     )
 
 
-@njit(cache=True, nogil=True, **INNER)
+@njit(cache=True, nogil=True)
 def _length(values):
     total = 0.0
     for value in values:
