@@ -11,7 +11,7 @@ from tear3d.problem.arrays import FloatArray
 from tear3d.problem.objective import full_saving
 from tear3d.problem.pose import Pose
 from tear3d.prove.bounds.voters import Voters
-from tear3d.prove.pose.boxes import State, search_boxes
+from tear3d.prove.pose.boxes import BOX_COST, State, search_boxes
 from tear3d.prove.pose.cells import BEGINNING, search_cells
 from tear3d.prove.pose.nodes import BOXES, LIST, VOTES, no_nodes
 from tear3d.prove.pose.workspace import Workspace
@@ -143,7 +143,7 @@ class Run:
         self.saving, self.far = state.saving, state.far
         self.closed = state.closed
         self.cells += state.cells
-        self.work_done += count * (1 + state.cells // 4)  # most boxes have few of them
+        self.work_done += count * (1 + state.cells // 4) + BOX_COST * state.cells  # most boxes have few of the points
         if state.found:
             self.found = p.pose(int(scratch.best[0, 0]), scratch.best[0, 1:4], scratch.best[0, 4:7])
         if state.far_found:

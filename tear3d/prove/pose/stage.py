@@ -25,7 +25,7 @@ from tear3d.prove.pose.workspace import Workspace
 from tear3d.prove.pose.zones import Setting, Slacks, elsewhere_limit
 from tear3d.prove.stage import BOUND, Batch, Outcome, Stage, Task
 
-CELLS_TOGETHER, BOXES_TOGETHER, PIECES = 64, 64, 16
+CELLS_TOGETHER, BOXES_TOGETHER, PIECES = 256, 64, 16
 """Nodes searched together, cells in so many pieces, boxes each in a piece of its own."""
 SMALLEST_XI = 1e-10
 """Boxes are bounded in single precision when noise bounds lie between this and its inverse: it holds their squares."""
@@ -39,10 +39,11 @@ NEAR_ZONE = 2.9
 """... and surely not while it moves none by this many from the start of the search (which may be improved by the
 rest)."""
 SHARE = 0.799
-SURE = 20_000_000
-"""Elsewhere, nodes are closed when their bound is at most this share of the saving, as long as no more than so many
-visits of pairs were spent (later, when it is no more than near the incumbent: the proof first): a little below what the
-verdict calls close, whatever is rounded, ..."""
+SURE = 240_000_000
+"""Elsewhere, nodes are closed when their bound is at most this share of the saving, a little below what the verdict
+calls close, whatever is rounded; but only as long as no more than so many visits of pairs were spent, about a second
+(with a tenth of it no real pair at hand got that far). Later the proof comes first: when it is no more than near the
+incumbent, ..."""
 FAR_SLACK = 0.02
 """... or when it is within so much of the best rival known."""
 
