@@ -15,7 +15,7 @@ from tear3d.prove.bounds import groups
 from tear3d.prove.bounds.votes import make_booth, vote
 from tear3d.prove.domains.rotations import cell_frame
 from tear3d.prove.pose import points
-from tear3d.prove.pose import stage as stage_module
+from tear3d.prove.pose import run as run_module
 from tear3d.prove.pose.cells import search_cells
 from tear3d.prove.pose.nodes import HIGH, LOW
 from tear3d.prove.pose.stage import WholePose
@@ -95,5 +95,5 @@ def looking_for_parts() -> Iterator[list[int]]:
             noted.append(parts)
         return state
 
-    with mock.patch.multiple(stage_module, search_cells=search_and_note):
+    with mock.patch.multiple(run_module, search_cells=search_and_note):
         yield noted
