@@ -23,11 +23,11 @@ def hard():
     [({"time_limit": 0.1}, "time_limit"), ({"node_limit": 10}, "node_limit"), ({"time_limit": 0.0}, "time_limit")],
 )
 def test_limits_return_the_incumbent(hard, options, status):
-    result = solve(hard, rel_gap=1e-6, threads=2, **options)
+    result = solve(hard, rel_gap=1e-12, threads=2, **options)
     assert result.status == status
     check_fields(result, 20_000)
     assert not result.certificate.closed
-    assert result.certificate.gap > 1e-6
+    assert result.certificate.gap > 1e-12
     for stage in result.certificate.stages:
         assert stage.cells <= options.get("node_limit", 10**9)
 
@@ -67,7 +67,7 @@ def test_a_time_limit_holds_for_a_million_pairs(certify):
     given = make_problem(1_000_000, 0.994, cloud="ellipsoid", seed=0)
     solve(given, certify=certify, time_limit=0.5)  # compiles
     for limit in (0.2, 1.0):
-        result, seconds = took(lambda limit=limit: solve(given, certify=certify, time_limit=limit, rel_gap=1e-6))
+        result, seconds = took(lambda limit=limit: solve(given, certify=certify, time_limit=limit, rel_gap=1e-12))
         assert seconds < limit + PATIENCE
         assert result.transformation.shape == (4, 4)
 
@@ -86,14 +86,14 @@ def test_the_callback_can_stop_the_search(hard, how, stage):
         return False
 
     try:
-        result = solve(hard, rel_gap=1e-6, certify="pose" if stage == "pose" else "rows", progress=progress)
+        result = solve(hard, rel_gap=1e-12, certify="pose" if stage == "pose" else "rows", progress=progress)
     except KeyboardInterrupt:
         pytest.fail("the interruption was not turned into a result")
     assert stage in stages
     assert result.status == "interrupted"
     assert is_right(result, hard)
     assert np.isfinite(result.certificate.gap)
-    assert result.certificate.gap > 1e-6
+    assert result.certificate.gap > 1e-12
     assert result.certificate.stages[0].ended_by == "interrupted"
 
 
@@ -137,7 +137,7 @@ def test_an_exception_of_the_callback_arrives_at_once(hard, stage):
             raise OwnError
 
     with pytest.raises(OwnError):
-        solve(hard, rel_gap=1e-6, certify="rows" if stage == "first row" else "pose", progress=progress)
+        solve(hard, rel_gap=1e-12, certify="rows" if stage == "first row" else "pose", progress=progress)
     assert time.perf_counter() - raised[0] < PATIENCE
     assert len(raised) == 1
 
@@ -156,7 +156,7 @@ def test_ctrl_c_returns_the_best_so_far(which, certify, delay, request):
     timer = threading.Timer(delay, interrupt)
     timer.start()
     try:
-        result = solve(given, rel_gap=1e-6, certify=certify)
+        result = solve(given, rel_gap=1e-12, certify=certify)
     finally:
         timer.join()
     assert time.perf_counter() - sent[0] < PATIENCE
