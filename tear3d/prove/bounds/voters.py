@@ -9,7 +9,6 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tear3d.prove.bounds.voxels import ORIGIN
-from tear3d.prove.domains.rotations import Triple
 
 BLOCK = 512
 """Pairs whose places are computed together; free choice."""
@@ -233,6 +232,3 @@ def copy_voters(voters, span, frame, boxes, count, margin, copies):
                 return False
         copies.ends[k] = free
     return True
-
-
-Box = tuple[Triple, Triple]
