@@ -84,7 +84,9 @@ class _Search:
 
     @property
     def task(self) -> Task:
-        return Task(self.saving, self.slack, self.limits.cells_left(), self.limits, self.far, self.work)
+        left = sum(len(heap) for heap in self.open.values())
+        far = self.far, self.far_closed
+        return Task(self.saving, self.slack, self.limits.cells_left(), self.limits, *far, self.work, left)
 
     def bound(self) -> float:
         """No solution saves more."""
@@ -153,16 +155,18 @@ class _Search:
         self.running = [float(piece[:, BOUND].max()) for piece in pieces]
         self.far_running = max(self.running) if phase in self.stage.elsewhere else 0.0
         limited = self.limits.node_limit is not None
+        task = self.task
 
         def work(item: tuple[int, FloatArray], space: Any) -> Outcome:
             number, piece = item
             if self.limits.exceeded() is not None:
                 return Outcome(piece)
-            outcome = self.stage.search(piece, self.task, space)
+            left = self.limits.cells_left()
+            outcome = self.stage.search(piece, task._replace(cells=left), space)
             if limited:  # one thread only
                 self.limits.cells += outcome.cells
-            left = outcome.open[:, BOUND].max() if len(outcome.open) else 0.0
-            self.running[number] = max(outcome.closed, float(left))
+            still = outcome.open[:, BOUND].max() if len(outcome.open) else 0.0
+            self.running[number] = max(outcome.closed, float(still))
             return outcome
 
         outcomes = crew.map(work, enumerate(pieces), self.report)

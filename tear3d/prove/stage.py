@@ -103,9 +103,13 @@ class Task(NamedTuple):
     """How many cells it may visit."""
     limits: Limits
     far: float = 0.0
-    """The best saving known elsewhere."""
+    """The best saving known elsewhere, ..."""
+    far_closed: float = 0.0
+    """... and the largest bound of what was closed there."""
     work: int = 0
-    """What was done until the batch began."""
+    """What was done until the batch began, ..."""
+    left: int = 0
+    """... and the nodes that were left then."""
 
     @property
     def threshold(self) -> float:

@@ -39,11 +39,13 @@ NEAR_ZONE = 2.9
 """... and surely not while it moves none by this many from the start of the search (which may be improved by the
 rest)."""
 SHARE = 0.799
-SURE = 240_000_000
+SURE = 300_000_000
+LEFT = 55_000
 """Elsewhere, nodes are closed when their bound is at most this share of the saving, a little below what the verdict
-calls close, whatever is rounded; but only as long as no more than so many visits of pairs were spent, about a second
-(with a tenth of it no real pair at hand got that far). Later the proof comes first: when it is no more than near the
-incumbent, ..."""
+calls close, whatever is rounded; but only as long as that should take no more than so many visits of pairs, about a
+second, if every node that is left takes so many (free choices, part of no bound: made on the twenty real pairs at
+hand with the most inliers, of which eight get that far). Otherwise the proof comes first: nodes are closed when their
+bound is no more than near the incumbent, ..."""
 FAR_SLACK = 0.02
 """... or when it is within so much of the best rival known."""
 
@@ -164,4 +166,8 @@ class WholePose(Stage):
 
     def _slacks(self, task: Task) -> Slacks:
         share = max(self.share, self.floor / task.saving) if task.saving > 0.0 else self.share
-        return Slacks(task.slack, share if task.work < SURE else 1.0 + task.slack, FAR_SLACK)
+        sure = Slacks(task.slack, share, FAR_SLACK)
+        still = task.far_closed <= max(self.floor, elsewhere_limit(task.saving, task.far, sure))
+        if still and task.work + LEFT * task.left < SURE:
+            return sure
+        return sure._replace(share=1.0 + task.slack)
