@@ -273,8 +273,9 @@ def vote(voters, groups, span, frame, box, first, threshold, ballot, booth):
         grid = make_grid(low, high, side, room)
         row = grid.shape[2] + 1
         fine = in_groups and max(grid.size[0], grid.size[1], grid.size[2]) < FINE * usual
-        if not (fine and grouped_votes(voters, groups, frame, grid, ballot, outer if number else 4, booth)):
-            plain_votes(voters, span, frame, grid, ballot, outer if number else 4, booth)
+        quarters = 4 if many and number == 0 else outer
+        if not (fine and grouped_votes(voters, groups, frame, grid, ballot, quarters, booth)):
+            plain_votes(voters, span, frame, grid, ballot, quarters, booth)
         hull = survivors(booth.grid, grid.shape, row, most_votes)
         cut = max(cut, min(bound, hull.below * ballot.unit))
         if hull.most == 0:
