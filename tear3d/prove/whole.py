@@ -10,6 +10,7 @@ import numpy as np
 
 from tear3d.find.ascent import climb
 from tear3d.problem.limits import Limits, relative_gap
+from tear3d.problem.losses import Loss
 from tear3d.problem.objective import Scored
 from tear3d.problem.options import Options
 from tear3d.problem.pairs import Pairs
@@ -57,8 +58,10 @@ def prove_pose(pairs: Pairs, start: Scored, options: Options, limits: Limits) ->
             stage = sifter.stage(found.solution)
             again, covered = _searched(stage, options, limits)
             found = again._replace(certificate=_joined(found.certificate, again.certificate, options.rel_gap))
+        some = stage.pairs
+        del stage  # what comes now needs room, too
         certificate = _with_aside(found.certificate, pairs.aside_total(options.the_loss), options.rel_gap)
-        other = _elsewhere(stage, found, limits)
+        other = _elsewhere(some, options.the_loss, found, limits)
     pose = start.pose if found.solution is first else found.solution
     return Proof(Scored(pose, certificate.saving), (Attempt((certificate,), agrees=True),), other)
 
@@ -131,9 +134,9 @@ def _with_aside(certificate: StageCertificate, aside: float, rel_gap: float) -> 
     )
 
 
-def _elsewhere(stage: WholePose, found: Found, limits: Limits) -> Pose | None:
+def _elsewhere(pairs: Pairs, loss: Loss, found: Found, limits: Limits) -> Pose | None:
     """The best pose met elsewhere, made better, if it stays there."""
-    if found.far_solution is None or (limits.over() and len(stage.pairs) > MANY):
+    if found.far_solution is None or (limits.over() and len(pairs) > MANY):
         return None
-    pose, _ = climb(stage.pairs, found.far_solution, stage.loss)
-    return pose if farthest_move(stage.pairs, pose, found.solution) > ELSEWHERE else None
+    pose, _ = climb(pairs, found.far_solution, loss)
+    return pose if farthest_move(pairs, pose, found.solution) > ELSEWHERE else None

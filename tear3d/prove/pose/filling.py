@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from tear3d.problem.arrays import FloatArray
 from tear3d.problem.crew import Crew
 from tear3d.problem.pairs import Block, Pairs
 from tear3d.prove.bounds.groups import SAMPLE, depth_for, find_leaves, tree_of
+from tear3d.prove.bounds.voters import Voters
 from tear3d.prove.pose.order import LARGEST_BLOCK, Order
 
 BLOCK = LARGEST_BLOCK
@@ -42,12 +44,14 @@ def mean_of(points):
 
 
 @njit(cache=True, nogil=True)
-def _fill(x, y, xi, first, groups, frame, rows, within, extent):
+def _fill(x, y, xi, first, groups, frame, own, voters, within, extent):
     """Write pairs, the first of which has number `first`, as R0 (x − m) and y − s, sorted by leaves if there are any:
-    groups are (leaf of each, where the next of each leaf goes). The extent grows."""
+    groups are (leaf of each, where the next of each leaf goes). So are their own ξ and ballots, where voters have more
+    than one for all. The extent grows."""
     rotation, mean, shift = frame
     leaves, following = groups
-    shared, apart = xi.size == 1, leaves.size > 0
+    rows, shared, apart = voters.rows, xi.size == 1, leaves.size > 0
+    bounds, ballots = voters.xi.size > 1, voters.ballots.size > 1
     largest_x, largest_y, largest = extent[LARGEST_X], extent[LARGEST_X + 1], extent[LARGEST_X + 2]
     squares = extent[LARGEST_X + 3]
     for i in range(x.shape[0]):
@@ -56,6 +60,10 @@ def _fill(x, y, xi, first, groups, frame, rows, within, extent):
             k = following[leaves[i]]
             following[leaves[i]] += 1
             within[k] = i
+        if bounds:
+            voters.xi[k] = own[0][i]
+        if ballots:
+            voters.ballots[k] = own[1][i]
         a, b, c = x[i, 0] - mean[0], x[i, 1] - mean[1], x[i, 2] - mean[2]
         square = 0.0
         for row in range(3):
@@ -78,24 +86,35 @@ def _fill(x, y, xi, first, groups, frame, rows, within, extent):
 
 
 class Filled(NamedTuple):
-    """Rows of voters, which pair each is, where groups begin, and the extent of all."""
+    """All voters, which pair each is, where groups begin, and the extent of all."""
 
-    rows: NDArray[np.float32]
+    voters: Voters
     order: Order
     starts: NDArray[np.int64]
     extent: FloatArray
 
 
-def fill(pairs: Pairs, frame: Frame, crew: Crew[None]) -> Filled | None:
+Own = Callable[[FloatArray, FloatArray], tuple[NDArray[np.float32], NDArray[np.int32]]]
+"""ξ and ballots of voters from ξ and w of pairs."""
+
+
+def fill(pairs: Pairs, frame: Frame, own: Own, crew: Crew[None]) -> Filled | None:
     """Voters of pairs in a frame; None when the time is over."""
     blocks = list(pairs.blocks(BLOCK))
     sorting = find_groups(pairs, blocks, crew)
     if sorting is None:
         return None
     leaves, places = sorting
-    rows, within = np.empty((6, len(pairs)), np.float32), np.empty(len(leaves), np.uint16)
+    n, within = len(pairs), np.empty(len(leaves), np.uint16)
+    xi, ballots = own(pairs.xi[:1], pairs.w[:1])
+    voters = Voters(
+        np.empty((6, n), np.float32),
+        xi if len(pairs.xi) == 1 else np.empty(n, np.float32),
+        ballots if len(pairs.xi) == len(pairs.w) == 1 else np.empty(n, np.int32),
+        np.empty(0, np.int32),
+    )
     order = Order(places.T.flatten(), len(blocks), BLOCK, within)
-    starts = np.append(places[0], len(pairs))
+    starts = np.append(places[0], n)
 
     def fill_some(first: int, _: None) -> FloatArray | None:
         extent = no_extent()
@@ -103,7 +122,8 @@ def fill(pairs: Pairs, frame: Frame, crew: Crew[None]) -> Filled | None:
             if crew.limits.over():
                 return None
             groups = leaves[block.rows], following
-            _fill(block.x, block.y, block.xi, block.rows.start, groups, frame, rows, within, extent)
+            theirs = own(block.xi, block.w)
+            _fill(block.x, block.y, block.xi, block.rows.start, groups, frame, theirs, voters, within, extent)
         return extent
 
     found = crew.map(fill_some, range(0, len(blocks), TOGETHER))
@@ -111,7 +131,7 @@ def fill(pairs: Pairs, frame: Frame, crew: Crew[None]) -> Filled | None:
     if len(extents) < len(found):
         return None
     lowest, highest = extents[:, LOWEST : LOWEST + 3].min(axis=0), extents[:, HIGHEST:-1].max(axis=0)
-    return Filled(rows, order, starts, np.concatenate([lowest, highest, [extents[:, -1].sum()]]))
+    return Filled(voters, order, starts, np.concatenate([lowest, highest, [extents[:, -1].sum()]]))
 
 
 def find_groups(

@@ -13,13 +13,13 @@ from tear3d.problem.arrays import FloatArray
 from tear3d.problem.crew import Crew
 from tear3d.problem.limits import Limits
 from tear3d.problem.losses import Loss
-from tear3d.problem.pairs import Pairs, take
+from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 from tear3d.prove.bounds.groups import SAMPLE, Groups, no_groups
 from tear3d.prove.bounds.voters import Voters
 from tear3d.prove.bounds.votes import Ballot
 from tear3d.prove.domains.rotations import rotation_at
-from tear3d.prove.pose.filling import HIGHEST, LARGEST_X, LOWEST, Filled, fill, mean_of
+from tear3d.prove.pose.filling import HIGHEST, LARGEST_X, LOWEST, fill, mean_of
 from tear3d.prove.pose.home import Home, gather, gather_voters, settle
 from tear3d.prove.pose.order import Order
 
@@ -39,7 +39,7 @@ SINGLE_UP = np.float32(1.0 + 2.0**-22)
 MANY = 100_000
 """More pairs than this vote on one grid at a time (free choice)."""
 PIECE = 1 << 17
-"""Pairs looked at together (memory; free choice)."""
+"""Pairs looked at together for how far away they are."""
 TIPS = 16
 """Points at the ends of the cloud, by which a pose is seen to lie elsewhere (free choice)."""
 
@@ -113,10 +113,12 @@ def pack(
     shift = pose.translation + pose.rotation @ mean
     crew: Crew[None]
     with Crew(threads, limits or Limits()) as crew:
-        filled = fill(pairs, (pose.rotation, mean, shift), crew)
+        filled = fill(pairs, (pose.rotation, mean, shift), savings.own, crew)
     if filled is None:
         return None
-    rows, order, starts, extent = filled
+    voters, order, starts, extent = filled
+    if voters.ballots.min() == voters.ballots.max():
+        voters = voters._replace(ballots=voters.ballots[:1].copy())
     low, high = extent[LOWEST : LOWEST + 3], extent[HIGHEST : HIGHEST + 3]
     largest_x, largest_y, given, squares = extent[LARGEST_X:]
     largest_x = np.sqrt(largest_x) * (1.0 + 1e-12)
@@ -127,9 +129,9 @@ def pack(
     margin = eps + SINGLE * (TURNED * largest_x + PLACED * away)
     return Packed(
         pairs=pairs,
-        voters=_voters(pairs, filled, loss, savings),
+        voters=voters,
         order=order,
-        groups=_groups(rows, starts),
+        groups=_groups(voters.rows, starts),
         ballot=Ballot(savings.unit, margin, typical, float(np.sqrt(squares / n)), loss.code, MANY),
         eps=eps,
         single_eps=eps + SINGLE * (largest_x + away),
@@ -147,6 +149,7 @@ def pack(
 class _Savings(NamedTuple):
     """What pairs can save: the most of one, all together, and in how many steps."""
 
+    loss: Loss
     largest: float
     total: float
     levels: int
@@ -155,30 +158,16 @@ class _Savings(NamedTuple):
     def of(cls, pairs: Pairs, loss: Loss) -> _Savings:
         n, most = len(pairs), pairs.w * loss.caps(pairs.xi)
         total = float(np.sum(most)) * (n if most.size == 1 else 1)
-        return cls(float(most.max()), total, max(1, min(LEVELS, MOST_VOTES // n)))
+        return cls(loss, float(most.max()), total, max(1, min(LEVELS, MOST_VOTES // n)))
 
     @property
     def unit(self) -> float:
         return self.largest / self.levels * UNIT_UP
 
-    def ballots(self, most: FloatArray) -> NDArray[np.int32]:
-        """⌈cap / unit⌉ of some pairs."""
-        return np.maximum(1, np.ceil(most / self.largest * self.levels)).astype(np.int32)
-
-
-def _voters(pairs: Pairs, filled: Filled, loss: Loss, savings: _Savings) -> Voters:
-    """All of them, a piece at a time where pairs differ: nothing of their number is made in float64."""
-    n = len(pairs)
-    sizes = len(pairs.xi), max(len(pairs.xi), len(pairs.w))
-    xi, ballots = np.empty(sizes[0], np.float32), np.empty(sizes[1], np.int32)
-    for first in range(0, n if max(sizes) > 1 else 1, PIECE):
-        index = filled.order.numbers(np.arange(first, min(n, first + PIECE), dtype=np.int32))
-        bounds = take(pairs.xi, index)
-        xi[first : first + PIECE] = bounds.astype(np.float32) * SINGLE_UP
-        ballots[first : first + PIECE] = savings.ballots(take(pairs.w, index) * loss.caps(bounds))
-    if ballots.min() == ballots.max():
-        ballots = ballots[:1].copy()
-    return Voters(filled.rows, xi, ballots, np.empty(0, np.int32))
+    def own(self, xi: FloatArray, w: FloatArray) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+        """ξ, and ⌈cap / unit⌉, of some pairs."""
+        ballots = np.maximum(1, np.ceil(w * self.loss.caps(xi) / self.largest * self.levels)).astype(np.int32)
+        return xi.astype(np.float32) * SINGLE_UP, ballots
 
 
 def _groups(rows: NDArray[np.float32], starts: NDArray[np.int64]) -> Groups:

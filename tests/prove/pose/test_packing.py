@@ -32,6 +32,10 @@ def some_pose(rng):
     return Pose(random_rotation(rng), rng.normal(size=3))
 
 
+def some_own(xi, w):
+    return xi.astype(np.float32), np.ceil(100.0 * xi * w).astype(np.int32)
+
+
 @given(seeds, st.booleans(), st.sampled_from([NEVER, 3]), st.sampled_from(["cloud", "ties", "one point"]))
 @settings(max_examples=60, deadline=None)
 def test_rows_and_extents_are_those_of_numpy(seed, unequal, groups, kind):
@@ -42,7 +46,7 @@ def test_rows_and_extents_are_those_of_numpy(seed, unequal, groups, kind):
     turned, placed = (pairs.x - mean) @ pose.rotation.T, pairs.y - shift
     with grouped(Choices(groups, int(rng.integers(1, 20)))), Crew(1, Limits()) as crew:
         leaves, _ = find_groups(pairs, list(pairs.blocks(BLOCK)), crew)
-        rows, order, starts, extent = fill(pairs, (pose.rotation, mean, shift), crew)
+        (rows, *own), order, starts, extent = fill(pairs, (pose.rotation, mean, shift), some_own, crew)
     assert len(leaves) == (n if groups <= n else 0)
     assert starts[-1] == n
     assert np.array_equal(np.diff(starts), np.bincount(leaves, minlength=len(starts) - 1) if len(leaves) else [n])
@@ -50,6 +54,8 @@ def test_rows_and_extents_are_those_of_numpy(seed, unequal, groups, kind):
     assert order.within.size == len(leaves)
     assert np.array_equal(order.numbers(np.arange(n, dtype=np.int32)), every)
     assert np.allclose(rows, np.concatenate([turned, placed], axis=1)[every].T, rtol=1e-6, atol=1e-6)
+    for ours, theirs in zip(own, some_own(pairs.xi, pairs.w), strict=False):
+        assert np.array_equal(ours, theirs[every] if unequal else theirs)
     reach = (np.linalg.norm(turned, axis=1) + pairs.xi)[:, None]
     assert np.allclose(extent[:3], (placed - reach).min(axis=0), rtol=1e-12)
     assert np.allclose(extent[3:6], (placed + reach).max(axis=0), rtol=1e-12)
@@ -113,7 +119,6 @@ def test_packing_in_pieces_and_threads_changes_nothing(apart, monkeypatch):
         whole = pack(pairs, LOSSES["tear"], pose)
         monkeypatch.setattr("tear3d.prove.pose.filling.BLOCK", 7)
         monkeypatch.setattr("tear3d.prove.pose.filling.TOGETHER", 3)
-        monkeypatch.setattr("tear3d.prove.pose.points.PIECE", 11)
         one, three = (pack(pairs, LOSSES["tear"], pose, threads=threads) for threads in (1, 3))
     assert len(whole.groups.centres) == (8 if apart else 1)
     for pieces in (one, three):
