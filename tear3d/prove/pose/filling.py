@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from mmap import mmap
 from typing import NamedTuple
 
 import numpy as np
@@ -140,8 +141,9 @@ def find_groups(
     """Groups of pairs that are close together in the source, none when they are too few; and where the first of each
     block of pairs and each group goes when they are sorted by groups. None when the time is over."""
     n, depth = len(pairs), depth_for(len(pairs))
-    counts, leaves = np.zeros((len(blocks), 2**depth), np.int64), np.empty(n if depth else 0, np.uint8)
+    counts, leaves = np.zeros((len(blocks), 2**depth), np.int64), np.empty(0, np.uint8)
     if depth:
+        leaves = np.frombuffer(mmap(-1, n), np.uint8)  # goes back to the system when it goes; a heap might keep it
         tree = tree_of(pairs.x[:: max(1, n // SAMPLE)], depth)
 
         def find(number: int, _: None) -> bool:
