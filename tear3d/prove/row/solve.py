@@ -54,13 +54,13 @@ def solve_row(problem: RowProblem, row: tuple[FloatArray, float], options: Optio
 def _not_begun(problem: RowProblem, row: tuple[FloatArray, float], name: str, ended_by: str) -> Found:
     """What is known without a search: what the row saves, and what all pairs can save."""
     r, t = row
-    n, total, saving = len(problem.source), 0.0, 0.0
+    n, most, saving = len(problem.source), problem.w * problem.xi, 0.0
+    total = float(np.sum(most)) * (n if most.size == 1 else 1)
+    _, away = problem.moved_back(r, t)
     for first in range(0, n, PIECE):
         some = problem.some(slice(first, first + PIECE))
-        size = len(some.source)
-        xi, w = np.broadcast_to(some.xi, size), np.broadcast_to(some.w, size)
-        total += float(w @ xi)
-        saving += float(w @ np.maximum(0.0, xi - np.abs(some.y - some.x @ r - t)))
+        residual = np.abs(some.target @ some.direction - some.source @ r - away)
+        saving += float(np.sum(some.w * np.maximum(0.0, some.xi - residual)))
     bound = total * (1.0 + 2.0**-52 * (n + 2))
     certificate = StageCertificate(name, total - saving, total - bound, saving, bound, 0, False, ended_by)
     return Found(np.array([*r, t]), certificate)
