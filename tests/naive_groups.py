@@ -19,7 +19,7 @@ def leaf_of(point, tree, node=0):
 
 def members_of(packed):
     """(centre, the pairs) of every group."""
-    order, starts = packed.voters.index, packed.groups.starts.tolist()
+    order, starts = packed.numbers(packed.voters, (0, packed.size)), packed.groups.starts.tolist()
     return [(c, order[a:b]) for c, (a, b) in zip(packed.groups.centres, pairwise(starts), strict=True)]
 
 

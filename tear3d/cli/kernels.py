@@ -68,9 +68,11 @@ def _slopes(*, single: bool = True) -> None:
     from tear3d.prove.pose.nodes import BOXES, roots
     from tear3d.prove.pose.stage import WholePose
     from tear3d.prove.stage import PHASE, Task
+    from tear3d.prove.whole import farthest_move
 
     x = np.random.default_rng(0).normal(size=(50, 3))
-    stage = WholePose(Pairs.of(x, x, 0.05), LOSSES["tear"], Pose.identity(), single=single)
+    pairs, pose = Pairs.of(x, x, 0.05), Pose.identity()
+    stage = WholePose(pairs, LOSSES["tear"], pose, single=single)
     packed, work = stage.packed, stage.workspace()
     assert packed is not None
     nodes = roots(packed.low, packed.high, packed.ceiling)[:1]  # those of the stage are found by votes
@@ -80,6 +82,7 @@ def _slopes(*, single: bool = True) -> None:
         scratch = work.boxes(packed.size)
         packed.gather_voters(packed.voters, (0, packed.size), nodes[0], scratch.home, scratch.points)
         find_leaves(x, tree_of(x, 1), np.zeros(len(x), np.uint8), np.zeros(2, np.int64))  # for many pairs only
+        farthest_move(pairs, pose, pose)
 
 
 def _all_slopes() -> None:

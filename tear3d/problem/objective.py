@@ -69,7 +69,9 @@ def survey(pairs: Pairs, pose: Pose, loss: Loss, factor: float = -1.0) -> Survey
     saving, count, found = _survey(
         pairs.x, pairs.y, pose.rotation, pose.translation, pairs.xi, pairs.w, loss.code, factor, rows
     )
-    return Surveyed(pose, saving, count, rows[:found])
+    if found < len(rows):
+        rows.resize(found, refcheck=False)  # a view would keep room for all pairs
+    return Surveyed(pose, saving, count, rows)
 
 
 def saving_and_count(pairs: Pairs, pose: Pose, loss: Loss) -> tuple[float, int]:

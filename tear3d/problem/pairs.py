@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -225,7 +225,7 @@ class Pairs:
         return out
 
 
-def take(values: FloatArray, index: NDArray[np.int64] | NDArray[np.bool_] | slice) -> FloatArray:
+def take(values: FloatArray, index: NDArray[np.integer[Any]] | NDArray[np.bool_] | slice) -> FloatArray:
     """`values[index]`, for values of which there may be one for all."""
     return values if len(values) == 1 else values[index]
 

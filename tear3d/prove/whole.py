@@ -10,6 +10,7 @@ import numpy as np
 
 from tear3d.find.ascent import climb
 from tear3d.problem.limits import Limits, relative_gap
+from tear3d.problem.losses import Loss
 from tear3d.problem.objective import Scored
 from tear3d.problem.options import Options
 from tear3d.problem.pairs import Pairs
@@ -19,6 +20,7 @@ from tear3d.prove.driver import Found, maximise
 from tear3d.prove.pose.rim import saving_at_rim
 from tear3d.prove.pose.sift import MOST_PAIRS, sift
 from tear3d.prove.pose.stage import ELSEWHERE, SHARE, WholePose, usable
+from tear3d.prove.pose.zones import farthest_square
 
 log = logging.getLogger("tear3d")
 
@@ -45,18 +47,22 @@ def prove_pose(pairs: Pairs, start: Scored, options: Options, limits: Limits) ->
     """
     with limits.timed(POSE):
         sifter = _Sifter(pairs, start, options, limits)
-        first = stage = sifter.stage(start.pose)
+        stage = sifter.stage(start.pose)
+        first = stage.pose
         found, covered = _searched(stage, options, limits)
         for _ in range(MOST_SEARCHES - 1):
             if covered or limits.exceeded() is not None:
                 break
             log.info("a better pose was found: searching again from there")
+            del stage  # before the pairs are packed once more
             stage = sifter.stage(found.solution)
             again, covered = _searched(stage, options, limits)
             found = again._replace(certificate=_joined(found.certificate, again.certificate, options.rel_gap))
+        some = stage.pairs
+        del stage  # what comes now needs room, too
         certificate = _with_aside(found.certificate, pairs.aside_total(options.the_loss), options.rel_gap)
-        other = _elsewhere(stage, found, limits)
-    pose = start.pose if found.solution is first.pose else found.solution
+        other = _elsewhere(some, options.the_loss, found, limits)
+    pose = start.pose if found.solution is first else found.solution
     return Proof(Scored(pose, certificate.saving), (Attempt((certificate,), agrees=True),), other)
 
 
@@ -65,7 +71,8 @@ class _Sifter:
 
     def __init__(self, pairs: Pairs, start: Scored, options: Options, limits: Limits) -> None:
         self.pairs, self.loss = pairs, options.the_loss
-        self.how: dict[str, Any] = {"single": options.rel_gap >= SINGLE_GAP, "threads": options.threads}
+        single = options.rel_gap >= SINGLE_GAP
+        self.how: dict[str, Any] = {"single": single, "threads": options.threads, "limits": limits}
         some, proof = usable(pairs), 1.0 + WholePose.prune * options.rel_gap
         self.share, self.sifted = proof, None
         if 0 < len(some) <= MOST_PAIRS:
@@ -90,8 +97,7 @@ def _searched(stage: WholePose, options: Options, limits: Limits) -> tuple[Found
 def farthest_move(pairs: Pairs, pose: Pose, other: Pose) -> float:
     """How far apart two poses put a point of the source at most, in typical noise bounds."""
     turn, shift = pose.rotation - other.rotation, pose.translation - other.translation
-    farthest = max(float(np.max(np.sum((block.x @ turn.T + shift) ** 2, axis=1))) for block in pairs.blocks())
-    return float(np.sqrt(farthest)) / pairs.typical_bound
+    return float(np.sqrt(farthest_square(pairs.x, turn, shift))) / pairs.typical_bound
 
 
 def _joined(first: StageCertificate, again: StageCertificate, rel_gap: float) -> StageCertificate:
@@ -128,9 +134,9 @@ def _with_aside(certificate: StageCertificate, aside: float, rel_gap: float) -> 
     )
 
 
-def _elsewhere(stage: WholePose, found: Found, limits: Limits) -> Pose | None:
+def _elsewhere(pairs: Pairs, loss: Loss, found: Found, limits: Limits) -> Pose | None:
     """The best pose met elsewhere, made better, if it stays there."""
-    if found.far_solution is None or (limits.over() and len(stage.pairs) > MANY):
+    if found.far_solution is None or (limits.over() and len(pairs) > MANY):
         return None
-    pose, _ = climb(stage.pairs, found.far_solution, stage.loss)
-    return pose if farthest_move(stage.pairs, pose, found.solution) > ELSEWHERE else None
+    pose, _ = climb(pairs, found.far_solution, loss)
+    return pose if farthest_move(pairs, pose, found.solution) > ELSEWHERE else None

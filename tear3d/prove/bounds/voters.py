@@ -26,7 +26,7 @@ class Voters(NamedTuple):
     ballots: NDArray[np.int32]
     """The most each saves, in units."""
     index: NDArray[np.int32]
-    """Which pairs they are; empty when they are all."""
+    """Of which voters they are copies; empty when they are all."""
 
 
 class Block(NamedTuple):

@@ -93,15 +93,16 @@ def gather(
 
 @njit(cache=True, nogil=True)
 def gather_voters(voters, start, stop, w, home, points):
-    """Write some voters, which lie close together in memory, into the front of `points`; returns where they end."""
+    """Write some voters, which lie close together in memory, into the front of `points`; `w` are their weights, or one
+    for all. Returns where they end."""
     rows = voters.rows
-    shared, equal, whole = voters.xi.size == 1, w.size == 1, voters.index.size == 0
+    shared, equal = voters.xi.size == 1, w.size == 1
     for k in range(stop - start):
         i = start + k
         x = (np.float64(rows[0, i]), np.float64(rows[1, i]), np.float64(rows[2, i]))
         _put(points, k, x, (np.float64(rows[3, i]), np.float64(rows[4, i]), np.float64(rows[5, i])), home)
         points[BOUND_OF, k] = voters.xi[0 if shared else i]
-        points[WEIGHT, k] = SINGLE_UP * w[0 if equal else (i if whole else voters.index[i])]
+        points[WEIGHT, k] = SINGLE_UP * w[0 if equal else k]
     return fill_up(points, 0, stop - start)
 
 

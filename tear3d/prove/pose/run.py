@@ -112,9 +112,9 @@ class Run:
         if self.work.dtype == np.float32:
             end = p.gather_voters(voters, (start, stop), node, scratch.home, scratch.points)
         else:
-            end = p.gather(_numbers(voters, start, stop), node, scratch.home, scratch.points)
+            end = p.gather(p.numbers(voters, (start, stop)), node, scratch.home, scratch.points)
         if self._search(node, n, end):
-            self._keep(_numbers(voters, start, stop))
+            self._keep(p.numbers(voters, (start, stop)))
 
     def _resume(self, node: FloatArray) -> None:
         """Go on with a box that was kept."""
@@ -152,8 +152,3 @@ class Run:
         if state.top:
             self.open.append(scratch.nodes[: state.top].copy())
         return state.top > 0
-
-
-def _numbers(voters: Voters, start: int, stop: int) -> NDArray[np.int32]:
-    """Which pairs some voters are."""
-    return voters.index[start:stop].copy() if voters.index.size else np.arange(start, stop, dtype=np.int32)

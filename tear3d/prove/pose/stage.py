@@ -74,6 +74,8 @@ class WholePose(Stage):
         Boxes are bounded in single precision, which is faster and good for gaps from a few thousandths on.
     threads : int
         For packing; the result is the same for any number.
+    limits : Limits, optional
+        For packing.
     """
 
     name = "pose"
@@ -91,6 +93,7 @@ class WholePose(Stage):
         *,
         single: bool = True,
         threads: int = 1,
+        limits: Limits | None = None,
     ) -> None:
         self.share = share
         self.total = pairs.total(loss)
@@ -100,11 +103,20 @@ class WholePose(Stage):
         self.saving = full_saving(self.pairs, self.pose, loss)
         core = self.pairs if sifted is None else self.pairs.take(sifted.index)
         self.floor = 0.0 if sifted is None else sifted.limit
-        cloud = None if core is self.pairs else self.pairs
-        self.packed: Packed | None = pack(core, loss, self.pose, cloud, threads) if len(core) else None
         self.typical = self.pairs.typical_bound if len(core) else 0.0  # of all: near is not what those left say
+        self.packed = self._pack(core, threads, limits or Limits()) if len(core) else None
         self.dtype = np.float32 if single and SMALLEST_XI < self.typical < 1.0 / SMALLEST_XI else np.float64
         self.lists = Lists()
+
+    def _pack(self, core: Pairs, threads: int, limits: Limits) -> Packed | None:
+        """The pairs for the search; None when the time is over, and then nothing is known but what all can save."""
+        cloud = None if core is self.pairs else self.pairs
+        packed = pack(core, self.loss, self.pose, cloud, threads, limits)
+        if packed is None and not limits.over():  # what took so long was compiling
+            packed = pack(core, self.loss, self.pose, cloud, threads)
+        if packed is None:
+            self.floor = self.total * (1.0 + 2.0 * UNIT * (len(self.pairs) + 2))
+        return packed
 
     def start(self) -> tuple[float, Pose]:
         """The pose with an orthonormal rotation, and what it saves."""

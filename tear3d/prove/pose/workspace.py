@@ -33,5 +33,6 @@ class Workspace:
     def boxes(self, n: int) -> Scratch:
         """Work space for boxes of n points."""
         if self._boxes is None or self._boxes.points.shape[1] < padded(n):
+            self._boxes = None  # before a larger one is made
             self._boxes = make_scratch(n + n // 4 + 256, self.dtype)
         return self._boxes

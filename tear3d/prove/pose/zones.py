@@ -75,6 +75,19 @@ def is_elsewhere(face, pose, tips, distance):
     return False
 
 
+@njit(cache=True, nogil=True)
+def farthest_square(x, turn, shift):
+    """The largest |turn·x + shift|² of points as rows."""
+    farthest = 0.0
+    for i in range(x.shape[0]):
+        square = 0.0
+        for row in range(3):
+            moved = turn[row, 0] * x[i, 0] + turn[row, 1] * x[i, 1] + turn[row, 2] * x[i, 2] + shift[row]
+            square += moved * moved
+        farthest = max(farthest, square)
+    return farthest
+
+
 def elsewhere_limit(saving: float, far: float, slacks: Slacks) -> float:
     """The bound up to which nodes elsewhere are closed."""
     return min(saving * (1.0 + slacks.near), max(slacks.share * saving, far * (1.0 + slacks.far)))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
+from tear3d.problem.limits import Limits
 from tear3d.prove.bounds.data import Points
 from tear3d.prove.row.problem import RowProblem
 
@@ -21,6 +22,12 @@ SLAB_LIMIT = 400_000
 KEYS = SLABS << 12
 FAR_SHARE = 0.05
 """At most this share of the points may lie outside the grid of groups. Free choice, part of no bound."""
+SLICE = 1 << 18
+"""Pairs between two looks at the clock. Free choice, part of no bound."""
+
+
+class TooLate(Exception):
+    """The time was over before the points were packed."""
 
 
 @dataclass(frozen=True)
@@ -98,30 +105,39 @@ def _key(a0, a1, a2, y, scale, extent, slabs):
 
 
 @njit(cache=True, nogil=True)
-def _pack(given, extent, slabs, starts, up, out):
-    """Counting sort by key into out; starts[key] ends up as the end of that key's stretch."""
+def _sort(given, span, placing, extent, slabs, starts, up, out):
+    """Count the keys of some pairs in starts[key + 1], or place the pairs where starts[key] says, which moves on."""
     source, target, xi, w, centre, direction, offset = given
     scale = 7.999 / extent if extent > 0.0 else 0.0
-    for placing in (False, True):
-        for i in range(source.shape[0]):
-            if xi[i % xi.size] * w[i % w.size] <= 0.0:
-                continue
-            a0, a1, a2 = source[i, 0] - centre[0], source[i, 1] - centre[1], source[i, 2] - centre[2]
-            y = direction[0] * target[i, 0] + direction[1] * target[i, 1] + direction[2] * target[i, 2] - offset
-            key = _key(a0, a1, a2, y, scale, extent, slabs)
-            if not placing:
-                starts[key + 1] += 1
-                continue
-            j = starts[key]
-            starts[key] += 1
-            out[0, j], out[1, j], out[2, j], out[3, j] = a0, a1, a2, y
-            if out.shape[0] == 6:
-                # Rounded up: in single precision half an ulp of a huge threshold would exceed eps.
-                out[4, j] = xi[i % xi.size] * (1.0 + up)
-                out[5, j] = w[i % w.size] * (1.0 + up)
+    for i in range(span[0], span[1]):
+        if xi[i % xi.size] * w[i % w.size] <= 0.0:
+            continue
+        a0, a1, a2 = source[i, 0] - centre[0], source[i, 1] - centre[1], source[i, 2] - centre[2]
+        y = direction[0] * target[i, 0] + direction[1] * target[i, 1] + direction[2] * target[i, 2] - offset
+        key = _key(a0, a1, a2, y, scale, extent, slabs)
         if not placing:
-            for key in range(KEYS + 1):
-                starts[key + 1] += starts[key]
+            starts[key + 1] += 1
+            continue
+        j = starts[key]
+        starts[key] += 1
+        out[0, j], out[1, j], out[2, j], out[3, j] = a0, a1, a2, y
+        if out.shape[0] == 6:
+            # Rounded up: in single precision half an ulp of a huge threshold would exceed eps.
+            out[4, j] = xi[i % xi.size] * (1.0 + up)
+            out[5, j] = w[i % w.size] * (1.0 + up)
+
+
+def _pack(given: _Given, extent: float, slabs: FloatArray, up: float, out: Any, limits: Limits | None) -> Any:
+    """Counting sort by key into out; returns where the stretch of each key ends."""
+    starts, n = np.zeros(KEYS + 2, np.int64), len(given.source)
+    for placing in (False, True):
+        for first in range(0, n, SLICE):
+            if limits is not None and limits.over():
+                raise TooLate
+            _sort(given, (first, min(n, first + SLICE)), placing, extent, slabs, starts, up, out)
+        if not placing:
+            np.cumsum(starts, out=starts)
+    return starts
 
 
 def _extent(source: FloatArray, centre: FloatArray, largest: float) -> float:
@@ -131,10 +147,11 @@ def _extent(source: FloatArray, centre: FloatArray, largest: float) -> float:
     return largest if largest <= 1.3 * central or central == 0.0 else central
 
 
-def pack_points(problem: RowProblem, *, double: bool = False) -> RowPoints:
+def pack_points(problem: RowProblem, *, double: bool = False, limits: Limits | None = None) -> RowPoints:
     """Pack a row problem, `double` in float64, else in float32 if that can hold its numbers.
 
-    Pairs that can save nothing are left out; a weight that all share must be 1.
+    Pairs that can save nothing are left out; a weight that all share must be 1. Raises TooLate when the limits are
+    over.
     """
     given = _Given(*problem[:7])
     source, target, xi, w, centre, direction, offset = given
@@ -155,8 +172,7 @@ def pack_points(problem: RowProblem, *, double: bool = False) -> RowPoints:
         sample = target[:: max(1, len(target) // 20000)] @ direction - offset
         slabs = np.quantile(sample, np.arange(1, SLABS) / SLABS)
     rows = np.empty((6 if general else 4, alive), dtype)
-    starts = np.zeros(KEYS + 2, np.int64)
-    _pack(given, extent * (1.0 + 1e-12), slabs, starts, 2.0 * unit, rows)
+    starts = _pack(given, extent * (1.0 + 1e-12), slabs, 2.0 * unit, rows, limits)
     near = int(starts[KEYS - 1])
     # b, E, the linear term and t in the precision of the search; y before, and the place of ±ξ, in float64
     # (mathematics.md, section 4.4).

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tear3d.problem.arrays import FloatArray
+from tear3d.problem.pairs import take
 
 
 class RowProblem(NamedTuple):
@@ -22,6 +23,12 @@ class RowProblem(NamedTuple):
     offset: float
     across: FloatArray | None = None
     """A unit vector that r must be orthogonal to: the row that was solved before."""
+
+    def some(self, rows: slice) -> RowProblem:
+        """The problem of some of the pairs."""
+        return self._replace(
+            source=self.source[rows], target=self.target[rows], xi=take(self.xi, rows), w=take(self.w, rows)
+        )
 
     def moved_in(self, r: FloatArray, t: float) -> tuple[FloatArray, float]:
         """A row for the pairs as given, in the coordinates of the search."""

@@ -81,7 +81,8 @@ class SharpRow(Stage):
     """Maximise Σ w·max(0, ξ − |y − r·x − t|) over all unit r (orthogonal to `problem.across`) and all t.
 
     Solutions are arrays (r, t) in the coordinates of the search. `incumbent` is a good (r, t) there, which says whether
-    single precision will do at this `rel_gap`; savings are as evaluated on the packed points.
+    single precision will do at this `rel_gap`; savings are as evaluated on the packed points. `limits` are for packing,
+    which raises TooLate when they are over.
     """
 
     prune = PRUNE
@@ -94,15 +95,18 @@ class SharpRow(Stage):
         rel_gap: float,
         name: str = "first row",
         double: bool | None = None,
+        limits: Limits | None = None,
     ) -> None:
         self.name = name
         # A weight that all share is put back at the end.
         self.factor = float(problem.w[0]) if problem.w.size == 1 else 1.0
         if problem.w.size == 1:
             problem = problem._replace(w=np.ones(1))
-        self.row = pack_points(problem, double=len(problem.source) <= DOUBLE_LIMIT if double is None else double)
+        few = len(problem.source) <= DOUBLE_LIMIT
+        self.row = pack_points(problem, double=few if double is None else double, limits=limits)
         if double is None and needs_double(self.row, incumbent, rel_gap):
-            self.row = pack_points(problem, double=True)
+            del self.row  # before the points are packed once more
+            self.row = pack_points(problem, double=True, limits=limits)
         self.points = self.row.all
         self.total = self.factor * self.row.total
         basis = np.zeros((2, 3))

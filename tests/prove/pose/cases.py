@@ -130,10 +130,8 @@ def points_of(packed):
 
 def ballots_of(packed):
     """Of the pairs, in the order in which they were given."""
-    ballots, order = packed.voters.ballots, packed.voters.index
-    out = np.broadcast_to(ballots, packed.size).copy()
-    if order.size:
-        out[order] = np.broadcast_to(ballots, packed.size)
+    out = np.empty(packed.size, np.int32)
+    out[packed.numbers(packed.voters, (0, packed.size))] = packed.voters.ballots
     return out
 
 

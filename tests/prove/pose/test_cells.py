@@ -39,7 +39,7 @@ def voters_of(scratch, place, packed):
     """The pairs that are looked at in a cell of the stack."""
     own = scratch.segment[place]
     start, stop = scratch.segments[own]
-    return set(range(packed.size)) if own == 0 else set(scratch.arena.index[start:stop].tolist())
+    return set(range(packed.size)) if own == 0 else set(packed.numbers(scratch.arena, (start, stop)).tolist())
 
 
 def check_search(rng, exact, node, poses, cells, share, room):
@@ -60,7 +60,7 @@ def check_search(rng, exact, node, poses, cells, share, room):
             assert all(needed <= voters_of(scratch, k, p) for k in waiting if inside(scratch.nodes[k], pose))
         if state.stop == 0:
             continue
-        index = range(p.size) if state.stop < 0 else scratch.arena.index[state.start : state.stop].tolist()
+        index = range(p.size) if state.stop < 0 else p.numbers(scratch.arena, (state.start, state.stop)).tolist()
         ready = scratch.nodes[state.top - 1]
         for (pose, _), needed, own in zip(poses, savers, bounds, strict=True):
             if inside(ready, pose):

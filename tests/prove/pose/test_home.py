@@ -28,14 +28,13 @@ def copies_of(rng, voters):
     """Some voters, at any place of an arena; and where they are."""
     n = voters.rows.shape[1]
     chosen = np.flatnonzero(rng.uniform(size=n) < 0.7)
-    index = np.arange(n, dtype=np.int32) if voters.index.size == 0 else voters.index
     xi, ballots = (a if a.size == 1 else np.append(a[:3], a[chosen]) for a in (voters.xi, voters.ballots))
     first = min(3, n)
     arena = Voters(
         np.concatenate([voters.rows[:, :first], voters.rows[:, chosen]], axis=1),
         xi,
         ballots,
-        np.append(index[:first], index[chosen]),
+        np.append(np.arange(first), chosen).astype(np.int32),
     )
     return arena, (first, first + len(chosen))
 
@@ -49,7 +48,7 @@ def test_voters_at_home_are_the_pairs_but_for_single_precision(seed, kind, loss,
         p = (exact := exact_problem(rng, kind, loss)).packed
     node, _ = node_around(rng, exact)
     voters, span = copies_of(rng, p.voters) if some else (p.voters, (0, p.size))
-    index = voters.index[slice(*span)] if voters.index.size else np.arange(p.size, dtype=np.int32)
+    index = p.numbers(voters, span)
     n = len(index)
     ours, theirs = make_scratch(p.size, np.float64), make_scratch(p.size, np.float64)
     ours.points[:] = theirs.points[:] = np.nan

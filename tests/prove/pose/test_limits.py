@@ -11,6 +11,7 @@ import pytest
 from tear3d.lab.synthetic import random_rotation
 from tear3d.problem.limits import Limits
 from tear3d.problem.pose import Pose
+from tear3d.prove.driver import maximise
 from tear3d.prove.pose.cells import CELL_COST
 from tear3d.prove.pose.nodes import BOXES, LIST, VOTES, roots
 from tear3d.prove.pose.run import CELL_SLICE, TURN
@@ -60,11 +61,14 @@ class Watched(Limits):
 
     looks: list[float] = field(default_factory=list)
     patience: float = np.inf
-    """Over after so many looks."""
+    """Over after so many looks, ..."""
+    once: bool = False
+    """... and at the next one no more."""
 
     def over(self) -> bool:
         self.looks.append(time.perf_counter())
-        return len(self.looks) > self.patience
+        beyond = len(self.looks) - self.patience
+        return beyond == 1 if self.once else beyond > 0
 
 
 def many(n, spread):
@@ -74,6 +78,31 @@ def many(n, spread):
     y = x + 0.01 * rng.normal(size=(n, 3))
     y[n // 2 :] = spread * rng.normal(size=(n - n // 2, 3))
     return WholePose(bare(x, y, 0.05), TEAR, Pose.identity())
+
+
+@pytest.mark.parametrize("stop", [{"time_limit": 0.0}, {"cancelled": True}])
+def test_pairs_that_were_not_packed_in_time_leave_an_honest_bound(stop):
+    pairs, pose, saving = synthetic(300, 0.95)
+    limits = Limits(**stop)
+    stage = WholePose(pairs, TEAR, pose, limits=limits)
+    assert stage.packed is None
+    _, ended, far = maximise(stage, stage.start(), rel_gap=1e-2, limits=limits)
+    assert ended.ended_by == ("interrupted" if limits.cancelled else "time_limit")
+    assert not ended.closed
+    assert ended.saving == pytest.approx(saving)
+    assert ended.saving_bound == pytest.approx(pairs.total(TEAR), rel=1e-12)
+    assert ended.saving_bound >= pairs.total(TEAR)
+    assert ended.elsewhere == ended.saving_bound
+    assert far is None
+
+
+def test_pairs_are_packed_after_all_when_the_time_went_into_compiling():
+    pairs, pose, _ = synthetic(300, 0.95)
+    limits = Watched(once=True, patience=0)
+    stage = WholePose(pairs, TEAR, pose, limits=limits)
+    assert len(limits.looks) == 2
+    assert stage.packed.size == 300
+    assert stage.floor == 0.0
 
 
 @pytest.mark.parametrize("phase", [VOTES, BOXES])

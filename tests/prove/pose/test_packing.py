@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tear3d.lab.synthetic import random_rotation
+from tear3d.problem.crew import Crew
+from tear3d.problem.limits import Limits
 from tear3d.problem.losses import LOSSES
 from tear3d.problem.pose import Pose
-from tear3d.prove.pose.points import LARGEST_X, SINGLE_UP, _leaves, fill, pack
+from tear3d.prove.pose.filling import BLOCK, LARGEST_X, fill, find_groups, mean_of
+from tear3d.prove.pose.points import SINGLE_UP, pack
 from tests.prove.pose.cases import ballots_of, mixed_pairs
 from tests.prove.pose.grouping import NEVER, Choices, grouped
 from tests.prove.pose.problems import bare
+from tests.prove.pose.test_limits import Watched
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -30,6 +32,10 @@ def some_pose(rng):
     return Pose(random_rotation(rng), rng.normal(size=3))
 
 
+def some_own(xi, w):
+    return xi.astype(np.float32), np.ceil(100.0 * xi * w).astype(np.int32)
+
+
 @given(seeds, st.booleans(), st.sampled_from([NEVER, 3]), st.sampled_from(["cloud", "ties", "one point"]))
 @settings(max_examples=60, deadline=None)
 def test_rows_and_extents_are_those_of_numpy(seed, unequal, groups, kind):
@@ -38,15 +44,18 @@ def test_rows_and_extents_are_those_of_numpy(seed, unequal, groups, kind):
     n, mean = len(pairs), pairs.x.mean(axis=0)
     shift = pose.translation + pose.rotation @ mean
     turned, placed = (pairs.x - mean) @ pose.rotation.T, pairs.y - shift
-    with grouped(Choices(groups, int(rng.integers(1, 20)))), ThreadPoolExecutor(1) as pool:
-        leaves, _ = _leaves(pairs, pool)
-        rows, order, starts, extent = fill(pairs, (pose.rotation, mean, shift), 1)
+    with grouped(Choices(groups, int(rng.integers(1, 20)))), Crew(1, Limits()) as crew:
+        leaves, _ = find_groups(pairs, list(pairs.blocks(BLOCK)), crew)
+        (rows, *own), order, starts, extent = fill(pairs, (pose.rotation, mean, shift), some_own, crew)
     assert len(leaves) == (n if groups <= n else 0)
     assert starts[-1] == n
     assert np.array_equal(np.diff(starts), np.bincount(leaves, minlength=len(starts) - 1) if len(leaves) else [n])
     every = np.argsort(leaves, kind="stable") if len(leaves) else np.arange(n)
-    assert np.array_equal(order, every if len(leaves) else [])
+    assert order.within.size == len(leaves)
+    assert np.array_equal(order.numbers(np.arange(n, dtype=np.int32)), every)
     assert np.allclose(rows, np.concatenate([turned, placed], axis=1)[every].T, rtol=1e-6, atol=1e-6)
+    for ours, theirs in zip(own, some_own(pairs.xi, pairs.w), strict=False):
+        assert np.array_equal(ours, theirs[every] if unequal else theirs)
     reach = (np.linalg.norm(turned, axis=1) + pairs.xi)[:, None]
     assert np.allclose(extent[:3], (placed - reach).min(axis=0), rtol=1e-12)
     assert np.allclose(extent[3:6], (placed + reach).max(axis=0), rtol=1e-12)
@@ -64,8 +73,9 @@ def test_sorting_changes_nothing_but_the_order(unequal, loss):
     plain = pack(pairs, LOSSES[loss], pose)
     with grouped(Choices(3, 10)):
         apart = pack(pairs, LOSSES[loss], pose)
-    order = apart.voters.index
-    assert plain.voters.index.size == 0
+    order = apart.numbers(apart.voters, (0, 100))
+    assert plain.voters.index.size == apart.voters.index.size == 0
+    assert np.array_equal(plain.numbers(plain.voters, (0, 100)), np.arange(100))
     assert np.array_equal(np.sort(order), np.arange(100))
     assert np.array_equal(apart.voters.rows, plain.voters.rows[:, order])
     assert np.array_equal(ballots_of(apart), ballots_of(plain))
@@ -107,15 +117,40 @@ def test_packing_in_pieces_and_threads_changes_nothing(apart, monkeypatch):
     pairs, pose = some_pairs(rng, 100, True), some_pose(rng)
     with grouped(Choices(3, 10) if apart else Choices()):
         whole = pack(pairs, LOSSES["tear"], pose)
-        monkeypatch.setattr("tear3d.prove.pose.points.CHUNK", 7)
+        monkeypatch.setattr("tear3d.prove.pose.filling.BLOCK", 7)
+        monkeypatch.setattr("tear3d.prove.pose.filling.TOGETHER", 3)
         one, three = (pack(pairs, LOSSES["tear"], pose, threads=threads) for threads in (1, 3))
     assert len(whole.groups.centres) == (8 if apart else 1)
     for pieces in (one, three):
         for ours, theirs in zip(pieces.voters, whole.voters, strict=True):
             assert np.array_equal(ours, theirs)
+        for span in ((0, 100), (13, 58), (40, 40)):
+            assert np.array_equal(pieces.numbers(pieces.voters, span), whole.numbers(whole.voters, span))
         assert np.array_equal(pieces.groups.starts, whole.groups.starts)
         assert (pieces.eps, pieces.farthest) == (whole.eps, whole.farthest)
         assert np.array_equal(pieces.low, whole.low)
         assert np.array_equal(pieces.high, whole.high)
         assert pieces.ballot.radius == pytest.approx(whole.ballot.radius, rel=1e-14)
     assert one.ballot == three.ballot
+
+
+@pytest.mark.parametrize("n", [1, 2, 9, 1000])
+def test_the_mean_is_that_of_numpy(n):
+    points = np.random.default_rng(n).normal(size=(n, 3)) + 5.0
+    assert np.array_equal(mean_of(points), points.mean(axis=0))
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_packing_stops_when_the_time_is_over(apart, monkeypatch):
+    rng = np.random.default_rng(8)
+    pairs, pose = some_pairs(rng, 100, True), some_pose(rng)
+    monkeypatch.setattr("tear3d.prove.pose.filling.BLOCK", 7)
+    monkeypatch.setattr("tear3d.prove.pose.filling.TOGETHER", 3)
+    blocks = -(-100 // 7)
+    looks = (2 if apart else 1) * blocks
+    with grouped(Choices(3, 10) if apart else Choices()):
+        for patience in range(looks):
+            limits = Watched(patience=patience)
+            assert pack(pairs, LOSSES["tear"], pose, limits=limits) is None
+            assert len(limits.looks) <= patience + blocks
+        assert pack(pairs, LOSSES["tear"], pose, limits=Watched(patience=looks)) is not None

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from tear3d.problem.limits import Limits
+from tear3d.problem.options import Options
+from tear3d.prove.row.points import TooLate, pack_points
+from tear3d.prove.row.solve import solve_row
 from tests import naive
+from tests.prove.bounds.cases import row_problem as problem_of
+from tests.prove.pose.test_limits import Watched
 from tests.prove.row.sharp_cases import each, row_problem, saving, sharp
 
 
@@ -96,3 +101,33 @@ def test_few_pairs_and_tiny_thresholds_keep_the_time_limit(xi, general):
     found = sharp(*problem, incumbent=(np.eye(3)[0], 0.0), limits=limits)
     assert limits.seconds < 0.8
     assert found.certificate.ended_by in ("gap", "time_limit", "resolution")
+
+
+@pytest.mark.parametrize("general", [False, True])
+def test_points_that_were_not_packed_in_time_leave_an_honest_bound(general, monkeypatch):
+    monkeypatch.setattr("tear3d.prove.row.solve.PIECE", 70)
+    x, y, xi, w, r, t = row_problem(300, 2, general=general)
+    options = Options.of(certify="rows", rel_gap=1e-2, threads=1)
+    found = solve_row(problem_of(x, y, xi, w), (r, t), options, Limits(time_limit=0.0), "first row")
+    total = float(np.sum(each(xi, 300) * each(w, 300)))
+    assert found.certificate.ended_by == "time_limit"
+    assert not found.certificate.closed
+    assert found.certificate.saving == pytest.approx(saving((x, y, xi, w), found.solution), rel=1e-12)
+    assert total <= found.certificate.saving_bound <= total * (1.0 + 1e-12)
+    assert np.array_equal(found.solution, [*r, t])
+
+
+def test_packing_looks_at_the_clock_and_may_go_on_after_all(monkeypatch):
+    monkeypatch.setattr("tear3d.prove.row.points.SLICE", 50)
+    x, y, xi, w, r, t = row_problem(300, 2)
+    problem = problem_of(x, y, xi, w)
+    for patience in range(12):
+        limits = Watched(patience=patience)
+        with pytest.raises(TooLate):
+            pack_points(problem, limits=limits)
+        assert len(limits.looks) == patience + 1
+    whole, pieces = pack_points(problem._replace()), pack_points(problem, limits=Watched(patience=12))
+    assert np.array_equal(whole.all.rows, pieces.all.rows)
+    options = Options.of(certify="rows", rel_gap=1e-2, threads=1)
+    found = solve_row(problem, (r, t), options, Watched(patience=3, once=True), "first row")  # time given back
+    assert found.certificate.closed
