@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from tear3d.judge.witnesses import Witnesses
 from tear3d.problem.arrays import spread_rows
 from tear3d.problem.objective import near_rows
-from tear3d.problem.pairs import Pairs, take
+from tear3d.problem.pairs import Pairs, some, take
 from tear3d.problem.pose import Pose
 
 SIGNIFICANT = -2.0
@@ -148,7 +148,7 @@ def length_chance(pairs: Pairs, *, seed: int = 0, draws: int = LENGTHS) -> float
     """Probability that meaningless pairs keep a distance up to their noise bounds; never 0."""
     i, j, k, m = np.random.default_rng(seed).integers(0, len(pairs), (4, draws))
     limit = take(pairs.xi, i) + take(pairs.xi, j)
-    x, y = pairs.x[i] - pairs.x[j], pairs.y[k] - pairs.y[m]
+    x, y = some(pairs.x, i) - some(pairs.x, j), some(pairs.y, k) - some(pairs.y, m)
     difference = np.sqrt(np.einsum("ij,ij->i", x, x)) - np.sqrt(np.einsum("ij,ij->i", y, y))
     return (int(np.count_nonzero(np.abs(difference) <= limit)) + 1) / (draws + 1)
 
@@ -162,11 +162,14 @@ def _repaired_hits(moved, y, squares, shifts):
         for turn in range(2):
             first, last = (0, n - shift) if turn == 0 else (n - shift, n)
             ahead = shift - turn * n
-            for i in range(first, last):
-                a, b, c = y[0, i + ahead] - moved[0, i], y[1, i + ahead] - moved[1, i], y[2, i + ahead] - moved[2, i]
+            p0, p1, p2 = moved[0, first:last], moved[1, first:last], moved[2, first:last]
+            first, last, limits = first + ahead, last + ahead, squares[first:last]
+            q0, q1, q2 = y[0, first:last], y[1, first:last], y[2, first:last]
+            for i in range(limits.shape[0]):  # no index that could be negative: vectorised
+                a, b, c = q0[i] - p0[i], q1[i] - p1[i], q2[i] - p2[i]
                 square = a * a + b * b + c * c
-                near += square <= squares[i]
-                wide += square <= 9.0 * squares[i]
+                near += square <= limits[i]
+                wide += square <= 9.0 * limits[i]
     return near, wide
 
 
