@@ -55,7 +55,7 @@ class Probes:
     """Six points of a cloud, by whose images poses are told apart."""
 
     def __init__(self, pairs: Pairs) -> None:
-        columns = np.ascontiguousarray(pairs.x.T)
+        columns = pairs.columns[:3]
         mean, spread = columns.mean(axis=1), np.diag(columns.std(axis=1))
         self.points = mean + np.concatenate([spread, -spread])
         self.limit = SAME * pairs.typical_bound

@@ -183,8 +183,8 @@ class Repaired:
             self._shifts = np.arange(1, max(2, n))
         else:
             self._shifts = np.random.default_rng(seed).integers(1, n, rounds)
-        self._x, self._y = (np.ascontiguousarray(points.T) for points in (pairs.x, pairs.y))
-        self._squares = np.broadcast_to(pairs.xi * pairs.xi, n).copy()
+        self._x, self._y = pairs.columns[:3], pairs.columns[3:6]
+        self._squares = pairs.columns[6] * pairs.columns[6]
         radius = pairs.typical_bound
         sides = np.ptp(self._y, axis=1) + 2.0 * radius
         self._share = 4.0 / 3.0 * math.pi * float(np.prod(radius / sides))
