@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from tear3d.judge.witnesses import Witnesses
 from tear3d.problem.arrays import spread_rows
 from tear3d.problem.objective import near_rows
-from tear3d.problem.pairs import Pairs, some, take
+from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 
 SIGNIFICANT = -2.0
@@ -147,10 +147,20 @@ def log10_triples(n: int, chance: float = 1.0) -> float:
 def length_chance(pairs: Pairs, *, seed: int = 0, draws: int = LENGTHS) -> float:
     """Probability that meaningless pairs keep a distance up to their noise bounds; never 0."""
     i, j, k, m = np.random.default_rng(seed).integers(0, len(pairs), (4, draws))
-    limit = take(pairs.xi, i) + take(pairs.xi, j)
-    x, y = some(pairs.x, i) - some(pairs.x, j), some(pairs.y, k) - some(pairs.y, m)
-    difference = np.sqrt(np.einsum("ij,ij->i", x, x)) - np.sqrt(np.einsum("ij,ij->i", y, y))
-    return (int(np.count_nonzero(np.abs(difference) <= limit)) + 1) / (draws + 1)
+    return (_count_kept(pairs.x, pairs.y, pairs.xi, i, j, k, m) + 1) / (draws + 1)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _count_kept(x, y, xi, i, j, k, m):
+    """How often the source points i and j are as far apart as the targets k and m, up to their noise bounds."""
+    step = 0 if xi.shape[0] == 1 else 1
+    count = 0
+    for d in range(i.shape[0]):
+        a, b, c = x[i[d], 0] - x[j[d], 0], x[i[d], 1] - x[j[d], 1], x[i[d], 2] - x[j[d], 2]
+        p, q, r = y[k[d], 0] - y[m[d], 0], y[k[d], 1] - y[m[d], 1], y[k[d], 2] - y[m[d], 2]
+        difference = np.sqrt(a * a + b * b + c * c) - np.sqrt(p * p + q * q + r * r)
+        count += abs(difference) <= xi[i[d] * step] + xi[j[d] * step]
+    return count
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

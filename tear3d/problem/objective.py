@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.losses import LOSSES, Loss, point_saving
-from tear3d.problem.pairs import Pairs
+from tear3d.problem.pairs import COPY_LIMIT, Pairs
 from tear3d.problem.pose import Pose
 
 
@@ -96,14 +96,15 @@ class Surveyed(NamedTuple):
     rows: NDArray[np.int64]
 
 
-_NONE = np.empty(0, np.int64)
+_NONE, _NO_COLUMNS = np.empty(0, np.int64), np.empty((7, 0))
 
 
 def survey(pairs: Pairs, pose: Pose, loss: Loss, factor: float = -1.0) -> Surveyed:
     """All that one pass over the pairs tells of a pose; `rows` are those within `factor`·ξ of it."""
     rows = np.empty(len(pairs), np.int64) if factor >= 0.0 else _NONE
+    columns = pairs.columns if len(pairs) <= COPY_LIMIT else _NO_COLUMNS
     saving, count, found = _survey(
-        pairs.x, pairs.y, pairs.columns, pose.rotation, pose.translation, pairs.xi, pairs.w, loss.code, factor, rows
+        pairs.x, pairs.y, columns, pose.rotation, pose.translation, pairs.xi, pairs.w, loss.code, factor, rows
     )
     return Surveyed(pose, saving, count, rows[:found])
 

@@ -162,7 +162,12 @@ class Pairs:
     def take(self, index: NDArray[np.int64] | slice) -> Pairs:
         """Some of the pairs, in the same frame."""
         return replace(
-            self, x=some(self.x, index), y=some(self.y, index), xi=take(self.xi, index), w=take(self.w, index), rows=None
+            self,
+            x=some(self.x, index),
+            y=some(self.y, index),
+            xi=take(self.xi, index),
+            w=take(self.w, index),
+            rows=None,
         )
 
     @cached_property
@@ -172,10 +177,9 @@ class Pairs:
 
     @cached_property
     def columns(self) -> FloatArray:
-        """x, y and ξ once more, as seven rows: what kernels go through fastest. None of them when there are very many."""
-        out = np.empty((7, len(self) if len(self) <= COPY_LIMIT else 0))
-        if out.size:
-            out[:3], out[3:6], out[6] = self.x.T, self.y.T, self.xi
+        """x, y and ξ once more, as seven rows: what kernels go through fastest."""
+        out = np.empty((7, len(self)))
+        out[:3], out[3:6], out[6] = self.x.T, self.y.T, self.xi
         return out
 
     @cached_property

@@ -46,14 +46,22 @@ def ranked(values, rank):
     return np.sort(left)[rank]
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def _median(values):
+    half = values.shape[0] // 2
+    upper = ranked(values, half)
+    if values.shape[0] % 2 == 1:
+        return upper
+    below, lower = 0, -np.inf
+    for value in values:
+        below += value < upper
+        lower = max(lower, value if value < upper else -np.inf)
+    return 0.5 * ((lower if below == half else upper) + upper)
+
+
 def median(values: FloatArray) -> float:
     """As that of NumPy, of finite numbers; NaN of none at all."""
-    values = np.ascontiguousarray(values)
-    half, odd = divmod(len(values), 2)
-    if len(values) == 0:
-        return float("nan")
-    upper = ranked(values, half)
-    return float(upper if odd else 0.5 * (ranked(values, half - 1) + upper))
+    return float(_median(np.ascontiguousarray(values))) if len(values) else float("nan")
 
 
 def medians(points: FloatArray) -> FloatArray:

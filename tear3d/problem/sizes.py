@@ -62,11 +62,20 @@ class Crowd(NamedTuple):
         usual = nine_tenths(away)
         reach = FAR * usual if usual > 0.0 else np.inf
         near = away <= reach
-        kept = sample if near.all() else sample[near]
+        every = bool(near.all())
+        kept = sample if every else sample[near]
+        widest = float(away.max())
         largest = Summary.of(points).largest if largest is None else largest
         farthest = largest + float(np.abs(middle).max())
         return cls(
-            given, kept, middle, float(away[near].max()), float(np.abs(kept).max()), reach, float(away.max()), farthest
+            points=given,
+            sample=kept,
+            middle=middle,
+            radius=widest if every else float(away[near].max()),
+            largest=float(np.abs(kept).max()),
+            reach=reach,
+            widest=widest,
+            farthest=farthest,
         )
 
 
