@@ -133,23 +133,21 @@ def solve(
             search = Search.run(pairs, options, limits, chance.like)
         start = search.refined(search.ranked()[0]) if chosen is None else survey(pairs, chosen, options.the_loss, BAND)
         best = Scored(*climb_from(start, pairs, options.the_loss, limits=limits)[:2])
-        others = [best.pose, *search.rivals(best.pose)]
+        rivals = search.rivals(best.pose)
     log.info("candidate saves %.6g after %.3f s", best.saving, limits.seconds)
 
-    def judged(pose: Pose) -> Contest:
-        with limits.timed("judgement"):
-            return contest(chance, pose, search.others(pose, others), options.the_loss)
-
-    compared = judged(best.pose)
+    with limits.timed("judgement"):
+        compared = contest(chance, best.pose, rivals, options.the_loss)
     proof, ended = Proof(best), limits.exceeded()
     if options.certify and ended is None and not could_be_chance(compared.significance):
         with limits.proving():
             proof = _proven(pairs, best, options, limits, chance)
             ended = limits.exceeded()
     runner_up = _runner_up(proof, compared, chance, options.the_loss)
-    others += runner_up
     if runner_up or not proof.about(best):
-        compared = judged(proof.best.pose)
+        with limits.timed("judgement"):
+            others = search.others(proof.best.pose, [best.pose, *rivals, *runner_up])
+            compared = contest(chance, proof.best.pose, others, options.the_loss)
     with limits.timed("packaging"):
         return _package(pairs, proof, options, Ending(ended, search.done, limits.laps), compared)
 

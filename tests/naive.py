@@ -11,6 +11,11 @@ import numpy as np
 # ---------------------------------------------------------------- problem.losses, bounds.sweep
 
 
+def ranked(values, rank):
+    """The value that comes `rank`-th."""
+    return sorted(values)[rank]
+
+
 def saving_of(distance, xi, loss):
     """What one point saves at this distance, in whatever number type is passed."""
     if distance > xi:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import Annotated
 
@@ -30,7 +31,11 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-    app(prog_name="tear3d")
+    gc.set_threshold(50_000, 20, 50)  # what is imported stays: to look through it again and again is for nothing
+    try:
+        app(prog_name="tear3d")
+    finally:
+        gc.freeze()  # and to look through it once more before all ends takes some tenths of a second
 
 
 def _print_version(wanted: bool) -> None:

@@ -28,16 +28,17 @@ def _pivots() -> None:
 def _ascents() -> None:
     import numpy as np
 
-    from tear3d.find.ascent import climb
+    from tear3d.find.pool import Pool
     from tear3d.judge.chance import Chance
+    from tear3d.problem.limits import Limits
     from tear3d.problem.losses import LOSSES
     from tear3d.problem.pairs import Pairs
     from tear3d.problem.pose import Pose
 
     x = np.random.default_rng(0).normal(size=(50, 3))
     pairs = Pairs.of(x, x, 0.05)
-    pose, _ = climb(pairs, Pose.identity(), LOSSES["tear"])
-    Chance(pairs)(pose)
+    found = Pool(pairs, LOSSES["tear"], lambda pose: 0.0, Limits()).offer(Pose.identity().row)
+    Chance(pairs)(found.pose)
 
 
 def _votes() -> None:

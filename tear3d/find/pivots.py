@@ -83,7 +83,8 @@ def _adjacency(near, m, tolerance, flags, octets, bits, degree):
     rows = (near[0], near[1], near[2], near[3], near[4], near[5], near[6])
     words = (m + 63) // 64
     for j in range(m):
-        _consistent(rows, near, j, m, tolerance, near.dtype.type(np.inf), flags)
+        # With whatever lies behind them: loops over whole words have no remainder.
+        _consistent(rows, near, j, words * 64, tolerance, near.dtype.type(np.inf), flags)
         for k in range(m, words * 64):
             flags[k] = 0
         for k in range(words):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from tear3d.find.ascent import BAND, climb_from
@@ -33,14 +34,28 @@ class Member:
     pose: Pose
     saving: float
     count: int
+    image: FloatArray = field(repr=False)
+    """Where it puts the probes of the pool."""
     significance: float | None = None
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _all_within(images, own, distance, out):
+    """out[k] = whether all points of the k-th image lie within a distance of those of another."""
+    for k in range(images.shape[0]):
+        out[k] = True
+        for p in range(0, images.shape[1], 3):
+            a, b, c = images[k, p] - own[p], images[k, p + 1] - own[p + 1], images[k, p + 2] - own[p + 2]
+            if not a * a + b * b + c * c < distance * distance:
+                out[k] = False
+                break
 
 
 class Probes:
     """Six points of a cloud, by whose images poses are told apart."""
 
     def __init__(self, pairs: Pairs) -> None:
-        columns = np.ascontiguousarray(pairs.x.T)
+        columns = pairs.columns[:3]
         mean, spread = columns.mean(axis=1), np.diag(columns.std(axis=1))
         self.points = mean + np.concatenate([spread, -spread])
         self.limit = SAME * pairs.typical_bound
@@ -55,15 +70,11 @@ class Probes:
         """Where poses (rows of 12 numbers) put the points: eighteen numbers each."""
         return np.asarray(poses @ self._linear)
 
-    def near(self, pose: Pose, others: Iterable[Pose]) -> bool:
-        """Whether a pose is the same as one of some others."""
-        rows = [other.row for other in others]
-        return bool(rows) and bool(self.same(self.images(np.array(rows)), self.images(pose.row)).any())
-
     def same(self, images: FloatArray, own: FloatArray) -> NDArray[np.bool_]:
         """Which images are nearly `own`."""
-        apart = (images - own).reshape(-1, 6, 3)
-        return np.asarray(np.einsum("mpi,mpi->mp", apart, apart).max(axis=1) < self.limit * self.limit)
+        out = np.empty(len(images), np.bool_)
+        _all_within(images, own, self.limit, out)
+        return out
 
 
 class Pool:
@@ -90,14 +101,14 @@ class Pool:
 
     def near(self, images: FloatArray, member: Member) -> NDArray[np.bool_]:
         """Which of the imaged poses are the same as a member."""
-        return self.probes.same(images, self.probes.images(member.pose.row))
+        return self.probes.same(images, member.image)
 
     def offer(self, pose: FloatArray) -> Member:
         """Refine a pose (12 numbers) unless one like it was; return the member it led to (kept or not)."""
         image = self.probes.images(pose)
-        known = np.flatnonzero(self.probes.same(self._starts, image))
-        if len(known):
-            return self._reached[known[0]]
+        known = self.probes.same(self._starts, image)
+        if known.any():
+            return self._reached[known.argmax()]
         member = self._insert(self._refine(Pose.from_row(pose), self.loss))
         self._starts = np.vstack((self._starts, image))
         self._reached.append(member)
@@ -113,16 +124,17 @@ class Pool:
 
     def _refine(self, pose: Pose, loss: Loss) -> Member:
         reached = climb_from(survey(self.pairs, pose, loss, BAND), self.pairs, loss, graduated=True)
-        return Member(reached.pose, reached.saving, reached.num_inliers)
+        image = self.probes.images(reached.pose.row)
+        return Member(reached.pose, reached.saving, reached.num_inliers, image)
 
     def _insert(self, new: Member) -> Member:
-        images = self.probes.images(np.array([member.pose.row for member in self.members]).reshape(-1, 12))
-        same = np.flatnonzero(self.near(images, new))
-        if len(same):
-            member = self.members[same[0]]
+        same = self.near(np.array([member.image for member in self.members]).reshape(-1, 18), new)
+        if same.any():
+            first = int(same.argmax())
+            member = self.members[first]
             if new.saving <= member.saving:
                 return member
-            self.members.pop(same[0])
+            self.members.pop(first)
         self.members.append(new)
         self.members.sort(key=lambda member: -member.saving)
         del self.members[SIZE:]

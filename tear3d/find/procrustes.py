@@ -56,42 +56,41 @@ def rotation_from_covariance(c, pose):
     becomes the projector onto it; its longest column is the quaternion. Where the rotation is not
     unique (collinear points) the result is still a rotation.
     """
-    m = np.empty((4, 4))
-    m[0, 0] = c[0, 0] + c[1, 1] + c[2, 2]
-    m[1, 1] = c[0, 0] - c[1, 1] - c[2, 2]
-    m[2, 2] = c[1, 1] - c[0, 0] - c[2, 2]
-    m[3, 3] = c[2, 2] - c[0, 0] - c[1, 1]
-    m[0, 1] = m[1, 0] = c[2, 1] - c[1, 2]
-    m[0, 2] = m[2, 0] = c[0, 2] - c[2, 0]
-    m[0, 3] = m[3, 0] = c[1, 0] - c[0, 1]
-    m[1, 2] = m[2, 1] = c[0, 1] + c[1, 0]
-    m[1, 3] = m[3, 1] = c[0, 2] + c[2, 0]
-    m[2, 3] = m[3, 2] = c[1, 2] + c[2, 1]
-    size = 0.0
-    for k in range(m.size):
-        size += m[k >> 2, k & 3] ** 2
+    a00, a11 = c[0, 0] + c[1, 1] + c[2, 2], c[0, 0] - c[1, 1] - c[2, 2]
+    a22, a33 = c[1, 1] - c[0, 0] - c[2, 2], c[2, 2] - c[0, 0] - c[1, 1]
+    a01, a02, a03 = c[2, 1] - c[1, 2], c[0, 2] - c[2, 0], c[1, 0] - c[0, 1]
+    a12, a13, a23 = c[0, 1] + c[1, 0], c[0, 2] + c[2, 0], c[1, 2] + c[2, 1]
+    # Row by row, as the sums of the columns below.
+    size = a00 * a00 + a01 * a01 + a02 * a02 + a03 * a03 + a01 * a01 + a11 * a11 + a12 * a12 + a13 * a13
+    size = size + a02 * a02 + a12 * a12 + a22 * a22 + a23 * a23 + a03 * a03 + a13 * a13 + a23 * a23 + a33 * a33
     size = np.sqrt(size)
     if size == 0.0:
-        m[0, 0] = size = 1.0
-    for k in range(4):  # no eigenvalue is below −size·√(3/4)
-        m[k, k] += 0.87 * size
-    square = np.empty((4, 4))
-    four = c.shape[0] + 1  # no constant: loops that the compiler unrolls take it long
+        a00 = size = 1.0
+    shift = 0.87 * size  # no eigenvalue is below −size·√(3/4)
+    a00, a11, a22, a33 = a00 + shift, a11 + shift, a22 + shift, a33 + shift
     for _ in range(16):
-        trace = m[0, 0] + m[1, 1] + m[2, 2] + m[3, 3]
+        trace = a00 + a11 + a22 + a33
         scale = 1.0 / (trace * trace)
-        for i in range(four):
-            for j in range(i + 1):
-                total = m[i, 0] * m[0, j] + m[i, 1] * m[1, j] + m[i, 2] * m[2, j] + m[i, 3] * m[3, j]
-                square[i, j] = square[j, i] = total * scale
-        m, square = square, m
-        if m[0, 0] + m[1, 1] + m[2, 2] + m[3, 3] > 1.0 - 1e-14:  # nothing but the projector is left
+        b00 = (a00 * a00 + a01 * a01 + a02 * a02 + a03 * a03) * scale
+        b01 = (a01 * a00 + a11 * a01 + a12 * a02 + a13 * a03) * scale
+        b11 = (a01 * a01 + a11 * a11 + a12 * a12 + a13 * a13) * scale
+        b02 = (a02 * a00 + a12 * a01 + a22 * a02 + a23 * a03) * scale
+        b12 = (a02 * a01 + a12 * a11 + a22 * a12 + a23 * a13) * scale
+        b22 = (a02 * a02 + a12 * a12 + a22 * a22 + a23 * a23) * scale
+        b03 = (a03 * a00 + a13 * a01 + a23 * a02 + a33 * a03) * scale
+        b13 = (a03 * a01 + a13 * a11 + a23 * a12 + a33 * a13) * scale
+        b23 = (a03 * a02 + a13 * a12 + a23 * a22 + a33 * a23) * scale
+        b33 = (a03 * a03 + a13 * a13 + a23 * a23 + a33 * a33) * scale
+        a00, a01, a02, a03, a11, a12, a13, a22, a23, a33 = b00, b01, b02, b03, b11, b12, b13, b22, b23, b33
+        if a00 + a11 + a22 + a33 > 1.0 - 1e-14:  # nothing but the projector is left
             break
-    best = 0
-    for k in range(1, 4):
-        if m[k, k] > m[best, best]:
-            best = k
-    q0, q1, q2, q3 = m[0, best], m[1, best], m[2, best], m[3, best]
+    largest, q0, q1, q2, q3 = a00, a00, a01, a02, a03
+    if a11 > largest:
+        largest, q0, q1, q2, q3 = a11, a01, a11, a12, a13
+    if a22 > largest:
+        largest, q0, q1, q2, q3 = a22, a02, a12, a22, a23
+    if a33 > largest:
+        q0, q1, q2, q3 = a03, a13, a23, a33
     s = 2.0 / (q0 * q0 + q1 * q1 + q2 * q2 + q3 * q3)
     pose[0] = 1.0 - s * (q2 * q2 + q3 * q3)
     pose[4] = 1.0 - s * (q1 * q1 + q3 * q3)

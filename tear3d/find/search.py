@@ -18,8 +18,9 @@ from tear3d.problem.crew import Crew
 from tear3d.problem.limits import Limits
 from tear3d.problem.objective import Surveyed, full_saving, inlier_mask, survey
 from tear3d.problem.options import Options
-from tear3d.problem.pairs import Frame, Pairs, take
+from tear3d.problem.pairs import Frame, Pairs, some, take
 from tear3d.problem.pose import Pose
+from tear3d.problem.ranks import median, medians
 
 LARGEST_SAMPLE = 20480
 """Pairs among which lengths are compared and poses judged during the search, at most."""
@@ -138,14 +139,15 @@ class Search:
 
     def others(self, best: Pose, poses: list[Pose]) -> list[Pose]:
         """Those of some poses that are neither `best` nor the same as one before, the one that saves most first."""
-        sample = self.pool.pairs
-        taken, distinct = [sample.frame.inside(best)], []
-        for given in poses:
-            pose = sample.frame.inside(given)
-            if not self.pool.probes.near(pose, taken):
-                taken.append(pose)
+        sample, probes = self.pool.pairs, self.pool.probes
+        inside = [sample.frame.inside(pose) for pose in (best, *poses)]
+        images = probes.images(np.array([pose.row for pose in inside]))
+        taken, distinct = [0], []
+        for number, given in enumerate(poses, 1):
+            if not probes.same(images[taken], images[number]).any():
+                taken.append(number)
                 if id(given) not in self._savings:
-                    self._savings[id(given)] = given, full_saving(sample, pose, self.pool.loss)
+                    self._savings[id(given)] = given, full_saving(sample, inside[number], self.pool.loss)
                 distinct.append(given)
         return sorted(distinct, key=lambda pose: -self._savings[id(pose)][1])[: ENOUGH_RIVALS + 2]
 
@@ -193,11 +195,11 @@ def _random_order(n: int, weights: FloatArray, size: int, seed: int) -> NDArray[
 
 def _sample(pairs: Pairs, order: NDArray[np.int64]) -> Pairs:
     """The drawn pairs in centred coordinates of size about one; their frame leads back to those of `pairs`."""
-    x, y = pairs.x[order], pairs.y[order]
-    x_mid, y_mid = np.median(x[:MIDDLE], axis=0), np.median(y[:MIDDLE], axis=0)
+    x, y = some(pairs.x, order), some(pairs.y, order)
+    x_mid, y_mid = medians(x[:MIDDLE]), medians(y[:MIDDLE])
     x -= x_mid
     y -= y_mid
-    unit = max(float(np.median(np.linalg.norm(points[:MIDDLE], axis=1))) for points in (x, y))
+    unit = max(median(np.linalg.norm(points[:MIDDLE], axis=1)) for points in (x, y))
     unit = unit if unit > 0.0 else 1.0
     x /= unit
     y /= unit

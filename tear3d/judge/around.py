@@ -15,6 +15,7 @@ from tear3d.problem.losses import TEAR, Loss
 from tear3d.problem.objective import near_rows, residuals
 from tear3d.problem.pairs import Frame, Pairs, take
 from tear3d.problem.pose import Pose
+from tear3d.problem.ranks import median
 
 REACH = 2.0
 """The noise is measured on residuals up to so many noise bounds."""
@@ -68,6 +69,11 @@ class Around:
         with np.errstate(all="ignore"):
             squares = residuals(around, self.pose) ** 2 / around.xi**2
             return fit_noise(squares, np.broadcast_to(around.xi, len(around)), REACH)
+
+    @cached_property
+    def on_a_line(self) -> bool:
+        """Whether those that agree are, up to their noise, so that a turn about it stays open."""
+        return self.near.breadth <= BREADTH * median(self.near.spread(self.noise))
 
     def _counting(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Without those of no weight, and those with no noise bound."""
@@ -123,10 +129,6 @@ class Near(NamedTuple):
     def spread(self, noise: Noise) -> FloatArray:
         """Standard deviations of the residuals along an axis."""
         return np.maximum(noise.scale * self.xi, self.least)
-
-    def on_a_line(self, noise: Noise) -> bool:
-        """Up to their noise, so that a turn about it stays open."""
-        return self.breadth <= BREADTH * float(np.median(self.spread(noise)))
 
     def gradients(self, loss: Loss) -> FloatArray:
         """Of the savings of the pairs, with respect to (ω, v)."""

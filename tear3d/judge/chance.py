@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from tear3d.judge.witnesses import Witnesses
 from tear3d.problem.arrays import spread_rows
 from tear3d.problem.objective import near_rows
-from tear3d.problem.pairs import Pairs, take
+from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 
 SIGNIFICANT = -2.0
@@ -147,10 +147,20 @@ def log10_triples(n: int, chance: float = 1.0) -> float:
 def length_chance(pairs: Pairs, *, seed: int = 0, draws: int = LENGTHS) -> float:
     """Probability that meaningless pairs keep a distance up to their noise bounds; never 0."""
     i, j, k, m = np.random.default_rng(seed).integers(0, len(pairs), (4, draws))
-    limit = take(pairs.xi, i) + take(pairs.xi, j)
-    x, y = pairs.x[i] - pairs.x[j], pairs.y[k] - pairs.y[m]
-    difference = np.sqrt(np.einsum("ij,ij->i", x, x)) - np.sqrt(np.einsum("ij,ij->i", y, y))
-    return (int(np.count_nonzero(np.abs(difference) <= limit)) + 1) / (draws + 1)
+    return (_count_kept(pairs.x, pairs.y, pairs.xi, i, j, k, m) + 1) / (draws + 1)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _count_kept(x, y, xi, i, j, k, m):
+    """How often the source points i and j are as far apart as the targets k and m, up to their noise bounds."""
+    step = 0 if xi.shape[0] == 1 else 1
+    count = 0
+    for d in range(i.shape[0]):
+        a, b, c = x[i[d], 0] - x[j[d], 0], x[i[d], 1] - x[j[d], 1], x[i[d], 2] - x[j[d], 2]
+        p, q, r = y[k[d], 0] - y[m[d], 0], y[k[d], 1] - y[m[d], 1], y[k[d], 2] - y[m[d], 2]
+        difference = np.sqrt(a * a + b * b + c * c) - np.sqrt(p * p + q * q + r * r)
+        count += abs(difference) <= xi[i[d] * step] + xi[j[d] * step]
+    return count
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -162,11 +172,14 @@ def _repaired_hits(moved, y, squares, shifts):
         for turn in range(2):
             first, last = (0, n - shift) if turn == 0 else (n - shift, n)
             ahead = shift - turn * n
-            for i in range(first, last):
-                a, b, c = y[0, i + ahead] - moved[0, i], y[1, i + ahead] - moved[1, i], y[2, i + ahead] - moved[2, i]
+            p0, p1, p2 = moved[0, first:last], moved[1, first:last], moved[2, first:last]
+            first, last, limits = first + ahead, last + ahead, squares[first:last]
+            q0, q1, q2 = y[0, first:last], y[1, first:last], y[2, first:last]
+            for i in range(limits.shape[0]):  # no index that could be negative: vectorised
+                a, b, c = q0[i] - p0[i], q1[i] - p1[i], q2[i] - p2[i]
                 square = a * a + b * b + c * c
-                near += square <= squares[i]
-                wide += square <= 9.0 * squares[i]
+                near += square <= limits[i]
+                wide += square <= 9.0 * limits[i]
     return near, wide
 
 
@@ -180,8 +193,8 @@ class Repaired:
             self._shifts = np.arange(1, max(2, n))
         else:
             self._shifts = np.random.default_rng(seed).integers(1, n, rounds)
-        self._x, self._y = (np.ascontiguousarray(points.T) for points in (pairs.x, pairs.y))
-        self._squares = np.broadcast_to(pairs.xi * pairs.xi, n).copy()
+        self._x, self._y = pairs.columns[:3], pairs.columns[3:6]
+        self._squares = pairs.columns[6] * pairs.columns[6]
         radius = pairs.typical_bound
         sides = np.ptp(self._y, axis=1) + 2.0 * radius
         self._share = 4.0 / 3.0 * math.pi * float(np.prod(radius / sides))

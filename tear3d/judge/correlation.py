@@ -50,6 +50,6 @@ def design_effect(points: FloatArray, gradients: FloatArray, bound: float) -> fl
         if count < FEWEST_BLOCKS:
             break
         sums = np.stack([np.bincount(numbers, column, count) for column in scaled.T], axis=1)
-        ratio = float(np.einsum("bi,ij,bj->", sums, inverse, sums)) / 6.0
+        ratio = float(np.sum(sums @ inverse * sums)) / 6.0
         effect = max(effect, ratio * (1.0 - CERTAIN * math.sqrt(2.0 / (6.0 * count))))
     return effect

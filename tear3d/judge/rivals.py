@@ -53,6 +53,8 @@ class Rival(NamedTuple):
 class Contest:
     """The best pose among its rivals."""
 
+    pairs: Pairs
+    """Those it was held on, all or some."""
     rivals: list[Rival]
     """The one that saves most first."""
     significance: float
@@ -67,7 +69,9 @@ class Contest:
         """The rivals over all pairs, in the coordinates and units that were given."""
         unit, found = pairs.frame.saving_unit(loss), []
         for rival in self.rivals[: ALTERNATIVES if len(pairs) <= MANY else FEW]:
-            saving, count = saving_and_count(pairs, rival.pose, loss)
+            saving, count = rival.saving, rival.num_inliers
+            if pairs is not self.pairs:
+                saving, count = saving_and_count(pairs, rival.pose, loss)
             pose = pairs.frame.outside(rival.pose).matrix
             found.append(Alternative(pose, unit * saving, count, self.significance_of(rival)))
         return tuple(sorted(found, key=lambda other: -other.saving))
@@ -120,7 +124,7 @@ def contest(chance: Chance, best: Pose, others: list[Pose], loss: Loss) -> Conte
             alike = symmetry.relates(pose)
         rivals.append(Rival(pose, found.saving, found.num_inliers, chance(pose, found.rows), alike))
     significance = standing(level, [rival.level for rival in rivals if not rival.related], tests)
-    outcome = Contest(rivals, significance, [], best, level, own.saving, tests)
+    outcome = Contest(pairs, rivals, significance, [], best, level, own.saving, tests)
     if significance > SIGNIFICANT:
         return outcome
     return replace(outcome, meant=[rival for rival in rivals if _close(outcome, rival)])

@@ -19,7 +19,7 @@ import numpy as np
 from tear3d.judge.ambiguity import FreeMotion
 from tear3d.judge.around import Around, Near, cross_matrix
 from tear3d.judge.correlation import design_effect
-from tear3d.judge.noise import Noise, absolute_within, gaussian_within, square_within
+from tear3d.judge.noise import absolute_within, gaussian_within, square_within
 from tear3d.judge.symmetry import plain
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.losses import CM, TEAR, Loss
@@ -53,7 +53,7 @@ def pose_covariance(around: Around, loss: Loss) -> FloatArray:
     if len(near.x) < FEWEST:
         return unknown
     with np.errstate(all="ignore"):
-        inside = _region(near) if loss.code == CM else _sandwich(near, loss, around.noise)
+        inside = _region(near) if loss.code == CM else _sandwich(around, loss)
         if inside is None or not float(np.linalg.eigvalsh(inside[:3, :3])[-1]) <= LARGEST_TURN**2:
             return unknown
         share = near.share if loss.code != CM else 1.0
@@ -64,7 +64,7 @@ def pose_covariance(around: Around, loss: Loss) -> FloatArray:
 def free_turn(around: Around) -> FreeMotion | None:
     """The turn of the source that stays open when the pairs that agree lie on a line, up to their noise."""
     near, frame = around.near, around.pairs.frame
-    if len(near.x) < FEWEST or not near.on_a_line(around.noise):
+    if len(near.x) < FEWEST or not around.on_a_line:
         return None
     axis = np.linalg.eigh(near.x.T @ near.x)[1][:, 2]
     through = frame.source + frame.unit * near.centre
@@ -80,7 +80,8 @@ def carried(covariance: FloatArray, unit: float, origin: FloatArray) -> FloatArr
     return np.asarray(0.5 * (out + out.T))
 
 
-def _sandwich(near: Near, loss: Loss, noise: Noise) -> FloatArray | None:
+def _sandwich(around: Around, loss: Loss) -> FloatArray | None:
+    near, noise = around.near, around.noise
     bounds, squares = near.xi, near.squares
     spread = near.spread(noise)
     radius = 1.0 / noise.scale
@@ -94,7 +95,7 @@ def _sandwich(near: Near, loss: Loss, noise: Noise) -> FloatArray | None:
         slope = 2.0 * near.w * inside
         variance = 4.0 * near.w**2 * (inside * spread**2 + (1.0 - probability) * squares / 3.0)
     covariance = _solved(near.information(slope), near.information(variance))
-    if covariance is None or near.on_a_line(noise):
+    if covariance is None or around.on_a_line:
         return None
     shared = design_effect(near.x, near.gradients(loss), float(np.median(bounds)))
     return covariance * _few(near, covariance, right, spread) * shared

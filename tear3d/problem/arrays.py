@@ -113,12 +113,6 @@ def spread_rows(n: int, size: int) -> slice | NDArray[np.int64]:
     return np.arange(count) * stride + np.random.default_rng(n).integers(0, stride, count)
 
 
-def nine_tenths(values: FloatArray) -> float:
-    """The value that nine in ten do not exceed."""
-    rank = int(0.9 * (len(values) - 1))
-    return float(np.partition(values, rank)[rank])
-
-
 def _complain(points: FloatArray, name: str) -> NoReturn:
     bad = ~finite_rows(points)
     if bad.any():

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.errors import InputError
-from tear3d.problem.arrays import FloatArray, nine_tenths
+from tear3d.problem.arrays import FloatArray
+from tear3d.problem.ranks import nine_tenths
 
 SHARE = 0.1
 """The spacing of the coordinates may be this share of the length that has to be told apart (free choice)."""

@@ -38,7 +38,7 @@ GROUPS: dict[str, Group] = {
     "slopes": Group("prove.pose.boxes", "search_boxes", 8),
     "all slopes": Group("", "", 14),
     "pivots": Group("find.pivots", "search_pivots", 4),
-    "ascents": Group("judge.chance", "_repaired_hits", 4),
+    "ascents": Group("judge.chance", "_count_kept", 4),
     "lengths": Group("prove.bounds.lengths", "find_followers", 3),
     "features": Group("features.iss", "_local_maxima", 3),
     "refinement": Group("clouds.equations", "_error", 3),

@@ -19,6 +19,7 @@ Proof = Literal["pose", "rows", False]
 TimeLimit = float | Literal["auto"] | None
 BoundsName = Literal["sharp", "sweep", "paper"]
 MOST_THREADS = 1024
+_CORES = os.cpu_count() or 1
 PROOF_SECONDS = 60.0
 """What a proof may take when nobody says how long (free choice)."""
 GAPS: dict[Proof, float] = {"pose": 1e-2, "rows": 1e-3, False: 1e-2}
@@ -108,12 +109,11 @@ def _numbers(
     gap = GAPS[proof] if rel_gap is None else as_number(rel_gap, "rel_gap")
     if not 0.0 < gap < 1.0:
         raise InputError(f"rel_gap is {gap:g}: expected a number between 0 and 1, such as {GAPS[proof]:g}")
-    cores = os.cpu_count() or 1
     return {
         "rel_gap": gap,
         "time_limit": _time_limit(time_limit),
         "node_limit": None if node_limit is None else as_whole(node_limit, "node_limit", 0),
-        "threads": cores if threads is None else min(as_whole(threads, "threads", 1), MOST_THREADS),
+        "threads": _CORES if threads is None else min(as_whole(threads, "threads", 1), MOST_THREADS),
         "seed": as_whole(seed, "seed", 0),
     }
 

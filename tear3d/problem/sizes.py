@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.errors import InputError
-from tear3d.problem.arrays import FloatArray, Summary, nine_tenths, spread_rows
+from tear3d.problem.arrays import FloatArray, Summary, spread_rows
+from tear3d.problem.ranks import medians, nine_tenths, typical
 
 SAMPLE = 10_000
 FLAT = 1e-7
@@ -56,26 +57,37 @@ class Crowd(NamedTuple):
         """From points, which of them to look at, and the largest coordinate of all if it is known."""
         given = points if usable is None else points[usable]
         sample = np.asfortranarray(given[spread_rows(len(given), SAMPLE)])  # columns are what is looked at
-        middle = np.median(sample, axis=0)
+        middle = medians(sample)
         away = _away(sample, middle)
         usual = nine_tenths(away)
         reach = FAR * usual if usual > 0.0 else np.inf
         near = away <= reach
-        kept = sample if near.all() else sample[near]
+        every = bool(near.all())
+        kept = sample if every else sample[near]
+        widest = float(away.max())
         largest = Summary.of(points).largest if largest is None else largest
         farthest = largest + float(np.abs(middle).max())
         return cls(
-            given, kept, middle, float(away[near].max()), float(np.abs(kept).max()), reach, float(away.max()), farthest
+            points=given,
+            sample=kept,
+            middle=middle,
+            radius=widest if every else float(away[near].max()),
+            largest=float(np.abs(kept).max()),
+            reach=reach,
+            widest=widest,
+            farthest=farthest,
         )
 
 
 def check_spread(crowd: Crowd, name: str) -> None:
     """Refuse points that coincide or lie on one line."""
     points = crowd.sample
-    if _flat(crowd, points) and len(points) < len(crowd.points):
-        points = crowd.points[_away(crowd.points, crowd.middle) <= crowd.reach]
     if not _flat(crowd, points):
         return
+    if len(points) < len(crowd.points):
+        points = crowd.points[_away(crowd.points, crowd.middle) <= crowd.reach]
+        if not _flat(crowd, points):
+            return
     if np.abs(points - crowd.middle).max() <= 1e-12 * crowd.largest:
         raise InputError(f"all {name} points coincide: a rotation needs points in different places")
     raise InputError(f"all {name} points lie on one line: the rotation about it cannot be found")
@@ -93,11 +105,11 @@ def _flat(crowd: Crowd, points: FloatArray) -> bool:
 
 def check_noise_bound(xi: FloatArray, crowds: tuple[Crowd, Crowd]) -> None:
     """Refuse noise bounds that the spacing of the coordinates exceeds, or that exceed the clouds beyond measure."""
-    typical = float(np.median(xi[xi > 0.0]))
+    usual = typical(xi)
     spacing = max(float(np.spacing(crowd.largest)) for crowd in crowds)
-    if typical < spacing:
+    if usual < spacing:
         raise InputError(
-            f"noise_bound is {typical:g}: float64 coordinates of this size are {spacing:.2g} apart; "
+            f"noise_bound is {usual:g}: float64 coordinates of this size are {spacing:.2g} apart; "
             "expected more than that, or coordinates nearer to the origin"
         )
     most = LARGEST_BOUND * max(crowd.radius for crowd in crowds)
@@ -135,8 +147,8 @@ def set_aside(pairs: Given, crowds: tuple[Crowd, Crowd]) -> NDArray[np.bool_] | 
 
 def check_digits(pairs: Given, crowds: tuple[Crowd, Crowd], aside: NDArray[np.bool_] | None) -> None:
     """Refuse points so far from the others that the noise bound drowns in the rounding of residuals."""
-    typical = float(np.median(pairs.xi[pairs.xi > 0.0]))
-    most = typical / ROUNDING
+    usual = typical(pairs.xi)
+    most = usual / ROUNDING
     both = list(zip((pairs.x, pairs.y), crowds, ("source", "target"), strict=True))
     if all(crowd.farthest <= most for crowd in crowds):
         return
@@ -147,7 +159,7 @@ def check_digits(pairs: Given, crowds: tuple[Crowd, Crowd], aside: NDArray[np.bo
         row = int(np.argmax(away))
         if away[row] > most:
             raise InputError(
-                f"noise_bound is {typical:g}: too small for what float64 can tell apart at {name} row {row}, "
+                f"noise_bound is {usual:g}: too small for what float64 can tell apart at {name} row {row}, "
                 f"{away[row]:.2g} away from the middle of the cloud; expected at least {ROUNDING * away[row]:.2g}, "
                 "or the pair left out"
             )

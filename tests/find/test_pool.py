@@ -93,3 +93,16 @@ def test_images_are_where_the_probes_go():
     for image, pose in zip(images, (large, small), strict=True):
         np.testing.assert_allclose(image.reshape(6, 3), pose.apply(pool.probes.points), atol=1e-12)
     np.testing.assert_array_equal(pool.probes.same(images, images[0]), [True, False])
+
+
+@pytest.mark.parametrize("size", [0.5, 0.999, 1.001, 3.0])
+def test_images_are_the_same_when_all_their_points_are(size):
+    pairs, large, _ = two_motions()
+    probes = Pool(pairs, TEAR, lambda pose: 0.0, Limits()).probes
+    own = probes.images(large.row)
+    images = np.tile(own, (6, 1))
+    for k in range(6):  # each moves another point
+        images[k, 3 * k + k % 3] += size * probes.limit
+    apart = np.linalg.norm((images - own).reshape(6, 6, 3), axis=2).max(axis=1)
+    np.testing.assert_array_equal(probes.same(images, own), apart < probes.limit)
+    assert probes.same(images[:0], own).shape == (0,)

@@ -70,6 +70,18 @@ def test_chances_match_enumeration():
     assert length_chance(unchecked(x, y, 0.1)) == pytest.approx(exact, rel=0.1)
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_the_chance_of_lengths_is_a_count_over_draws(shared):
+    rng = np.random.default_rng(4)
+    xi = np.full(200, 0.3) if shared else rng.uniform(0.0, 0.5, 200)
+    pairs = unchecked(rng.normal(size=(200, 3)), rng.normal(size=(200, 3)), xi[:1] if shared else xi)
+    count = 0
+    for i, j, k, m in np.random.default_rng(7).integers(0, 200, (4, 500)).T:
+        lengths = [np.linalg.norm(p[a] - p[b]) for p, a, b in ((pairs.x, i, j), (pairs.y, k, m))]
+        count += abs(lengths[0] - lengths[1]) <= xi[i] + xi[j]
+    assert length_chance(pairs, seed=7, draws=500) == (count + 1) / 501
+
+
 def test_chance_is_never_zero():
     x = np.random.default_rng(1).normal(size=(50, 3))
     assert Repaired(unchecked(x, x + 1000.0, 1e-6))(Pose.identity()) > 0.0

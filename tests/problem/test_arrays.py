@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tear3d.errors import InputError
-from tear3d.problem.arrays import LARGEST, Summary, as_correspondences, as_numbers, as_points, nine_tenths
+from tear3d.problem.arrays import LARGEST, Summary, as_correspondences, as_numbers, as_points
 
 POINTS = np.random.default_rng(0).normal(size=(10, 3))
 
@@ -179,9 +179,3 @@ def test_summaries_are_what_numpy_says(n):
     for bad in (np.nan, np.inf, -np.inf):
         points[n // 2, 1] = bad
         assert not summary.of(points).largest <= LARGEST
-
-
-@pytest.mark.parametrize("n", [1, 2, 9, 10, 11, 999])
-def test_nine_tenths_is_the_lower_quantile(n):
-    values = np.random.default_rng(n).normal(size=n)
-    assert nine_tenths(values) == np.quantile(values, 0.9, method="lower")

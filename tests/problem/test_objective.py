@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tear3d.lab.synthetic import make_problem, random_rotation
 from tear3d.problem.losses import LOSSES
-from tear3d.problem.objective import full_saving, inlier_mask, residuals, saving_and_count
+from tear3d.problem.objective import full_saving, inlier_mask, residuals, saving_and_count, survey
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 from tests.problem.cases import pairs_of, truth_inside, unchecked
@@ -93,3 +93,23 @@ def test_boundary_is_inside():
     pairs = unchecked([[0.0, 0.0, 0.0]], [[0.25, 0.0, 0.0]], 0.25)
     assert inlier_mask(pairs, Pose.identity())[0]
     assert pairs.total(LOSSES["cm"]) - full_saving(pairs, Pose.identity(), LOSSES["cm"]) == 0.0
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 100, 1001])
+@pytest.mark.parametrize("shared", [True, False])
+def test_very_many_pairs_are_surveyed_without_their_columns(n, shared, monkeypatch):
+    rng = np.random.default_rng(n)
+    x = rng.normal(size=(n, 3))
+    y = x + 0.2 * rng.normal(size=(n, 3))
+    bounds, weights = np.full(1, 0.3) if shared else rng.uniform(0.0, 0.5, n), rng.uniform(0.0, 2.0, n)
+    made = []
+    for limit in (n, n - 1):
+        monkeypatch.setattr("tear3d.problem.objective.COPY_LIMIT", limit)
+        pairs = unchecked(x, y, bounds, weights)
+        found = [
+            survey(pairs, Pose.identity(), loss, factor) for loss in LOSSES.values() for factor in (-1.0, 0.5, 3.0)
+        ]
+        made.append([(one.saving, one.num_inliers, one.rows.tolist()) for one in found])
+    assert made[0] == made[1]
+    far = np.linalg.norm(y - x, axis=1) > 3.0 * bounds
+    assert made[0][2][2] == np.flatnonzero(~far).tolist()
