@@ -243,7 +243,7 @@ def take(values: FloatArray, index: NDArray[np.integer[Any]] | NDArray[np.bool_]
     return values if len(values) == 1 else some(values, index)
 
 
-def some(values: FloatArray, index: NDArray[np.int64] | NDArray[np.bool_] | slice) -> FloatArray:
+def some(values: FloatArray, index: NDArray[np.integer[Any]] | NDArray[np.bool_] | slice) -> FloatArray:
     """`values[index]`, which for points by their row numbers is slow."""
     if isinstance(index, slice) or index.dtype == np.bool_:
         return values[index]
