@@ -10,32 +10,35 @@ from numba.core import event
 
 
 class _Watch(event.Listener):  # type: ignore[misc]
-    """Knows how many compilations are under way, one within the other."""
+    """Knows the kernels whose compilation is under way, one within the other."""
 
     def __init__(self) -> None:
         self._depth = 0
+        self._inner: list[Any] = []
 
     def on_start(self, event: Any) -> None:
         self._depth += 1
         kernel, inner = event.data["dispatcher"], self._depth > 1
         kernel.targetoptions.update(no_cfunc_wrapper=True, no_cpython_wrapper=inner)
-        # Whoever calls an inner kernel from Python must not find it without an entry.
-        if inner:
+        if inner and kernel.stats.cache_path:  # those of Numba itself have none
+            self._inner.append(kernel)
             kernel._cache.disable()
-        else:
+        elif not inner:
             kernel._cache.enable()
 
     def on_end(self, event: Any) -> None:
         self._depth -= 1
+        if self._depth == 0:  # a call from Python of what has no entry would end the process: it is to be compiled again
+            for kernel in self._inner:
+                kernel._reset_overloads()
+                kernel._cache.enable()
+            self._inner.clear()
 
 
 @contextmanager
 def entries_for_calls() -> Iterator[None]:
     """While the block runs, only kernels that Python calls get an entry, and go to the cache; those that they call
-    become part of them.
-
-    A call of a kernel ends the process when the same version of it became part of another before: this is for a process
-    that calls each for the first time and does nothing else.
+    become part of them and are forgotten. For a process that calls each once: others would compile some of them twice.
     """
     with event.install_listener("numba:compile", _Watch()):
         yield
