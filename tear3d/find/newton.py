@@ -209,7 +209,9 @@ def _ascend(pairs, stride, band, pose, loss, graduated, max_iter):
 def climb_band(x, y, xi, w, rows, rotation, t, loss, graduated):
     """One ascent on some of the pairs, in coordinates centred on them; twelve numbers."""
     n = rows.shape[0]
-    mean = np.zeros(6)
+    mean = np.empty(6)
+    for c in range(6):  # zeros of NumPy would take long to compile
+        mean[c] = 0.0
     for k in range(n):
         for c in range(3):
             mean[c] += x[rows[k], c]

@@ -123,7 +123,9 @@ def _choose_seeds(bits, degree, m, floor, seeds):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _fit(near, use, m, pose):
     """Least-squares pose of the marked points; False when there are fewer than three."""
-    mean = np.zeros(6)
+    mean = np.empty(6)
+    for k in range(6):  # zeros of NumPy would take long to compile, here and below
+        mean[k] = 0.0
     count = 0
     for j in range(m):
         if use[j]:
@@ -134,7 +136,9 @@ def _fit(near, use, m, pose):
         return False
     for k in range(6):
         mean[k] /= count
-    c = np.zeros((3, 3))
+    c = np.empty((3, 3))
+    for k in range(9):
+        c[k // 3, k % 3] = 0.0
     for j in range(m):
         if use[j]:
             for k in range(9):
@@ -231,7 +235,7 @@ def search_pivots(points, aim, first, last, floor, poses, scores):
     f = points.dtype.type
     size = MAX_NEIGHBOURS + 64
     near = np.empty((7, size), dtype=points.dtype)
-    flags = np.zeros(max(size, points.shape[1]), dtype=np.uint8)
+    flags = np.empty(max(size, points.shape[1]), dtype=np.uint8)
     octets = flags.view(np.uint64)
     bits = np.empty((MAX_NEIGHBOURS, MAX_NEIGHBOURS // 64), dtype=np.uint64)
     degree = np.empty(MAX_NEIGHBOURS, dtype=np.int64)

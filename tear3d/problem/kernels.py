@@ -37,8 +37,8 @@ GROUPS: dict[str, Group] = {
     "votes": Group("prove.pose.cells", "search_cells", 11),
     "slopes": Group("prove.pose.boxes", "search_boxes", 8),
     "all slopes": Group("", "", 14),
+    "ascents": Group("judge.chance", "_count_kept", 4),  # shares kernels with slopes: among equals next to them
     "pivots": Group("find.pivots", "search_pivots", 4),
-    "ascents": Group("judge.chance", "_count_kept", 4),
     "lengths": Group("prove.bounds.lengths", "find_followers", 3),
     "features": Group("features.iss", "_local_maxima", 3),
     "refinement": Group("clouds.equations", "_error", 3),
@@ -153,5 +153,6 @@ def start(names: Sequence[str]) -> subprocess.Popen[bytes]:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        env={**os.environ, "NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING": "1"},  # nobody reads them, all are made
         creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
     )

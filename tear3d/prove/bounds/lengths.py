@@ -82,7 +82,7 @@ def find_friends(lot, start, stop, friends):
     """Set bit j of friends[i], for i from start to stop, where pairs i and j ≠ i agree in length."""
     n = lot.xi.size
     difference = np.empty(BLOCK, np.float32)
-    agree = np.zeros(BLOCK, np.uint8)
+    agree = np.empty(BLOCK, np.uint8)
     eights = agree.view(np.uint64)
     slop = np.float32(lot.slop)
     for i in range(start, stop):
@@ -93,7 +93,8 @@ def find_friends(lot, start, stop, friends):
             xi = lot.xi[begin:end]
             for k in range(end - begin):
                 agree[k] = difference[k] - xi[k] <= most
-            agree[end - begin :] = 0
+            for k in range(end - begin, BLOCK):  # zeros of NumPy, or for a slice, would take long to compile
+                agree[k] = 0
             for first in range(0, end - begin, WORD):
                 word = np.uint64(0)
                 for byte in range(8):  # eight bytes of 0 or 1 times this constant have their bits in the last byte
@@ -135,12 +136,14 @@ def find_company(lot, friends, pivots, most, left):
         Pivots with company, and words looked at.
     """
     words = friends.shape[1]
-    planes = np.zeros((LEVELS, words), np.uint64)  # of the friends that can save more than so many units
+    planes = np.empty((LEVELS, words), np.uint64)  # of the friends that can save more than so many units
     members = np.empty(lot.xi.size, np.int64)
-    steps = np.zeros(lot.xi.size, np.int64)
+    steps = np.empty(lot.xi.size, np.int64)
     alive = visits = 0
     for i in pivots:
-        planes[:] = 0
+        for level in range(LEVELS):
+            for word in range(words):
+                planes[level, word] = 0
         own = _steps(lot, i, 0.0)
         total, count = own, 0
         a0, a1, a2, b0, b1, b2 = _point(lot.rows, i)
@@ -205,7 +208,8 @@ def find_followers(lot, start, stop, core, ends, most, left):
         xi = lot.xi[begin:end]
         first = 0
         for part in range(ends.size):
-            units[:] = 0
+            for j in range(BLOCK):
+                units[j] = 0
             for k in range(first, ends[part]):
                 _differences(lot.rows, begin, end, _point(core.rows, k), difference)
                 worth, limit = np.int32(_steps(core, k, 0.0)), core.xi[k] + slop

@@ -103,7 +103,7 @@ def gather_voters(voters, start, stop, w, home, points):
         _put(points, k, x, (np.float64(rows[3, i]), np.float64(rows[4, i]), np.float64(rows[5, i])), home)
         points[BOUND_OF, k] = voters.xi[0 if shared else i]
         points[WEIGHT, k] = SINGLE_UP * w[0 if equal else k]
-    return fill_up(points, 0, stop - start)
+    return fill_up(points, np.int64(0), stop - start)  # a literal 0 would be a type of its own
 
 
 @njit(cache=True, nogil=True, inline="always")
