@@ -17,7 +17,9 @@ from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 from tear3d.prove.certificate import StageCertificate
 from tear3d.prove.driver import maximise
-from tear3d.prove.pose.stage import WholePose
+from tear3d.prove.pose.nodes import NEAR, VOTES
+from tear3d.prove.pose.stage import LEFT, SHARE, SURE, WholePose
+from tear3d.prove.stage import Task
 from tests import naive
 from tests.prove.pose.cases import mixed_pairs
 from tests.prove.pose.grouping import Choices, grouped
@@ -197,6 +199,30 @@ def test_the_start_is_orthonormal():
     assert value == full_saving(pairs, start, TEAR) == pytest.approx(saving)
     assert np.allclose(start.rotation @ start.rotation.T, np.eye(3), atol=1e-14)
     assert np.linalg.det(start.rotation) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("given", "limit"),
+    [
+        ({"work": SURE - 1}, SHARE),
+        ({"work": SURE}, 1.01),
+        ({"left": SURE // LEFT - 1}, SHARE),
+        ({"left": SURE // LEFT + 1}, 1.01),
+        ({"work": SURE - 2 * LEFT, "left": 3}, 1.01),
+        ({"far_closed": 10.0 * SHARE}, SHARE),
+        ({"far_closed": 10.0}, 1.01),
+        ({"far": 9.0}, 0.9 * 1.02),
+        ({"far": 9.0, "far_closed": 9.1}, 0.9 * 1.02),
+        ({"far": 9.0, "left": SURE}, 1.01),
+    ],
+)
+def test_what_is_elsewhere_is_asked_for_while_an_answer_can_be_expected(given, limit):
+    """Not when there is too much left to be done, nor when something was closed above that already."""
+    x = np.random.default_rng(0).normal(size=(30, 3))
+    stage = WholePose(Pairs.of(x, x, 0.1), TEAR, IDENTITY)
+    task = Task(10.0, 0.01, 100, Limits(), **given)
+    assert stage.of_interest(VOTES, task) == pytest.approx(10.0 * limit, rel=1e-12)
+    assert stage.of_interest(NEAR, task) == pytest.approx(10.1, rel=1e-12)
 
 
 def test_a_start_that_saves_nothing_is_left():
