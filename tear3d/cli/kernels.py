@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Sequence
 
+from tear3d.cli.remembered import types_remembered
 from tear3d.problem.kernels import DOUBLE_LIMIT, settle
 
 
@@ -12,8 +13,9 @@ def compile_here(names: Sequence[str]) -> None:
     """Compile groups of `tear3d.problem.kernels.GROUPS` in this process, which does nothing else."""
     settle()
     gc.disable()  # a compiler makes many small things that live on: looking through them takes a tenth of its time
-    for name in names:
-        RECIPES[name]()
+    with types_remembered():
+        for name in names:
+            RECIPES[name]()
 
 
 def _pivots() -> None:
