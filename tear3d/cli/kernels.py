@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 
+from tear3d.cli.entries import entries_for_calls
 from tear3d.cli.remembered import types_remembered
 from tear3d.problem.kernels import DOUBLE_LIMIT, settle
+
+SHARED = ("rows", "all rows", "sweeps")
+"""Groups whose kernels have more in common than their entries take."""
 
 
 def compile_here(names: Sequence[str]) -> None:
@@ -15,7 +20,8 @@ def compile_here(names: Sequence[str]) -> None:
     gc.disable()  # a compiler makes many small things that live on: looking through them takes a tenth of its time
     with types_remembered():
         for name in names:
-            RECIPES[name]()
+            with nullcontext() if name in SHARED else entries_for_calls():
+                RECIPES[name]()
 
 
 def _pivots() -> None:

@@ -1,0 +1,45 @@
+"""Kernels that only other kernels call get no entry for Python, and do not go to the cache; all can be called."""
+
+from __future__ import annotations
+
+import numba
+import pytest
+from numba import njit
+
+from tear3d.cli.entries import entries_for_calls
+
+
+def _inner(x):
+    return 2.0 * x
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """A kernel, another one that it calls, and what of them is in the cache."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    inner = njit(cache=True)(_inner)
+
+    @njit(cache=True)
+    def outer(x):
+        return inner(x) + 1.0
+
+    return inner, outer, lambda: {file.name.split("-")[0].split(".")[-1] for file in tmp_path.rglob("*.nbi")}
+
+
+def test_what_is_part_of_another_kernel_is_not_kept(made):
+    inner, outer, kept = made
+    with entries_for_calls():
+        assert outer(1.0) == 3.0
+    assert kept() == {"outer"}
+    assert inner(1.0) == 2.0  # it was forgotten: what has no entry could not be called
+    assert kept() == {"_inner", "outer"}
+
+
+def test_what_is_called_is_kept(made):
+    inner, outer, kept = made
+    with entries_for_calls():
+        assert inner(1.0) == 2.0
+        assert outer(1.0) == 3.0
+        assert inner(1) == 2.0
+        assert inner(1.0) == 2.0
+    assert kept() == {"_inner", "outer"}
