@@ -32,17 +32,17 @@ class Group(NamedTuple):
 
 
 GROUPS: dict[str, Group] = {
-    "rows": Group("prove.row.subtree", "search_subtree", 19),
-    "all rows": Group("", "", 35),
-    "votes": Group("prove.pose.cells", "search_cells", 11),
-    "slopes": Group("prove.pose.boxes", "search_boxes", 8),
-    "all slopes": Group("", "", 14),
-    "ascents": Group("judge.chance", "_count_kept", 4),  # shares kernels with slopes: among equals next to them
-    "pivots": Group("find.pivots", "search_pivots", 4),
-    "lengths": Group("prove.bounds.lengths", "find_followers", 3),
-    "features": Group("features.iss", "_local_maxima", 3),
-    "refinement": Group("clouds.equations", "_error", 3),
-    "sweeps": Group("prove.bounds.ranges", "rectangle_ranges", 6),
+    "rows": Group("prove.row.subtree", "search_subtree", 14),
+    "all rows": Group("", "", 27),
+    "votes": Group("prove.pose.cells", "search_cells", 9),
+    "slopes": Group("prove.pose.boxes", "search_boxes", 7),
+    "all slopes": Group("", "", 11),
+    "ascents": Group("judge.chance", "_count_kept", 3),  # shares kernels with slopes: among equals next to them
+    "pivots": Group("find.pivots", "search_pivots", 3),
+    "lengths": Group("prove.bounds.lengths", "find_followers", 2),
+    "features": Group("features.iss", "_local_maxima", 2),
+    "refinement": Group("clouds.equations", "_error", 2),
+    "sweeps": Group("prove.bounds.ranges", "rectangle_ranges", 4),
 }
 WARMUP = tuple(name for name in GROUPS if f"all {name}" not in GROUPS)
 """All of them."""
