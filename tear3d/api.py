@@ -12,6 +12,7 @@ from tear3d.judge.chance import SIGNIFICANT, Chance
 from tear3d.judge.rivals import Contest, contest
 from tear3d.judge.uncertainty import pose_covariance
 from tear3d.judge.verdict import Evidence, could_be_chance, near_tie, verdict
+from tear3d.problem import ranks
 from tear3d.problem.arrays import Numbers, Points
 from tear3d.problem.compiling import compiled_apart
 from tear3d.problem.kernels import needed
@@ -126,6 +127,7 @@ def solve(
 
     `search`, when it is done already; `chosen`, the one of its poses to start from instead of the best by the pairs.
     """
+    ranks.load()
     pairs.check_range(options.the_loss)
     chance = Chance(pairs)
     with limits.timed("candidates"):

@@ -38,6 +38,7 @@ def _ascents() -> None:
 
     from tear3d.find.pool import Pool
     from tear3d.judge.chance import Chance
+    from tear3d.problem import ranks
     from tear3d.problem.limits import Limits
     from tear3d.problem.losses import LOSSES
     from tear3d.problem.pairs import Pairs
@@ -45,6 +46,7 @@ def _ascents() -> None:
 
     x = np.random.default_rng(0).normal(size=(50, 3))
     pairs = Pairs.of(x, x, 0.05)
+    ranks.load()
     found = Pool(pairs, LOSSES["tear"], lambda pose: 0.0, Limits()).offer(Pose.identity().row)
     Chance(pairs)(found.pose)
 

@@ -12,56 +12,64 @@ BINS, FEW = 256, 64
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def ranked(values, rank):
-    """The value that would come `rank`-th, from 0 on, if numbers were sorted.
+def _narrow(values, rank):
+    """Some of the numbers, and the rank among them of the one that has that rank, from 0 on, among all.
 
     They are counted in bins of equal width, and so are those of the bin where it lies: unlike a partition, that leaves
     a processor nothing to guess.
     """
-    left = values.copy()
+    left, size = np.empty(values.shape[0]), values.shape[0]
+    for i in range(size):
+        left[i] = values[i]
     counts = np.empty(BINS, np.int64)
-    while left.shape[0] > FEW:
+    while size > FEW:
         low, high, rest = left[0], left[0], 0.0
-        for value in left:
-            low, high = min(low, value), max(high, value)
+        for i in range(size):
+            value = left[i]
+            low = value if value < low else low
+            high = value if value > high else high
             rest += value - value
-        if low == high:
-            return low
         scale = (BINS - 1) / (high - low)
         if not (rest == 0.0 and scale < np.inf):  # what is not finite, or too narrow, fits no bins
             break
-        counts[:] = 0
-        for value in left:
-            counts[int((value - low) * scale)] += 1
+        for k in range(BINS):
+            counts[k] = 0
+        for i in range(size):
+            counts[int((left[i] - low) * scale)] += 1
         own = 0
         while counts[own] <= rank:
             rank -= counts[own]
             own += 1
-        part, size = np.empty(counts[own]), 0
-        for value in left:
+        found = 0
+        for i in range(size):
+            value = left[i]
             if int((value - low) * scale) == own:
-                part[size] = value
-                size += 1
-        left = part
-    return np.sort(left)[rank]
+                left[found] = value
+                found += 1
+        size = found
+    return left[:size], rank
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _median(values):
-    half = values.shape[0] // 2
-    upper = ranked(values, half)
-    if values.shape[0] % 2 == 1:
-        return upper
-    below, lower = 0, -np.inf
-    for value in values:
-        below += value < upper
-        lower = max(lower, value if value < upper else -np.inf)
-    return 0.5 * ((lower if below == half else upper) + upper)
+def load() -> None:
+    """Have the kernel ready: until then NumPy finds the ranks, so that input is checked before anything is compiled."""
+    _narrow(np.zeros(1), 0)
+
+
+def ranked(values: FloatArray, rank: int) -> float:
+    """The value that would come `rank`-th, from 0 on, if numbers were sorted."""
+    left = values
+    if _narrow.signatures:
+        left, rank = _narrow(np.ascontiguousarray(values), rank)
+    return float(np.partition(left, rank)[rank])
 
 
 def median(values: FloatArray) -> float:
     """As that of NumPy, of finite numbers; NaN of none at all."""
-    return float(_median(np.ascontiguousarray(values))) if len(values) else float("nan")
+    half = len(values) // 2
+    if half == 0 or not _narrow.signatures:
+        return float(np.median(values)) if len(values) else float("nan")
+    upper = ranked(values, half)
+    return upper if len(values) % 2 else 0.5 * (ranked(values, half - 1) + upper)
 
 
 def medians(points: FloatArray) -> FloatArray:
@@ -71,7 +79,7 @@ def medians(points: FloatArray) -> FloatArray:
 
 def nine_tenths(values: FloatArray) -> float:
     """The value that nine in ten do not exceed."""
-    return float(ranked(np.ascontiguousarray(values), int(0.9 * (len(values) - 1))))
+    return ranked(values, int(0.9 * (len(values) - 1)))
 
 
 def typical(bounds: FloatArray) -> float:

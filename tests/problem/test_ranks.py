@@ -1,12 +1,18 @@
 """Ranks against sorting."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tear3d.problem.ranks import FEW, median, medians, nine_tenths, ranked, typical
+from tear3d.problem.ranks import FEW, load, median, medians, nine_tenths, ranked, typical
 from tests import naive
+
+load()
 
 
 @given(st.integers(0, 10_000), st.integers(1, 700), st.sampled_from(["normal", "ties", "equal", "wide", "narrow"]))
@@ -39,6 +45,23 @@ def test_columns_strided_numbers_and_none():
     np.testing.assert_array_equal(medians(points), np.median(points, axis=0))
     assert median(points[::2, 1]) == np.median(points[::2, 1])
     assert np.isnan(median(np.empty(0)))
+
+
+def test_input_is_checked_before_anything_is_compiled(tmp_path):
+    code = """
+import tear3d
+from numba.core import event
+from tear3d.problem.pairs import Pairs
+class Heard(event.Listener):
+    def on_start(self, event): raise SystemExit("compiled " + event.data["dispatcher"].py_func.__name__)
+    def on_end(self, event): pass
+event.register("numba:compile", Heard())
+p = tear3d.synthetic.make_problem(1000, outlier_ratio=0.5, seed=1)
+Pairs.of(p.source, p.target, p.noise_bound)
+"""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
 
 
 def test_typical_bounds_are_positive():
