@@ -68,8 +68,12 @@ def median(values: FloatArray) -> float:
     half = len(values) // 2
     if half == 0 or not _narrow.signatures:
         return float(np.median(values)) if len(values) else float("nan")
-    upper = ranked(values, half)
-    return upper if len(values) % 2 else 0.5 * (ranked(values, half - 1) + upper)
+    left, rank = _narrow(np.ascontiguousarray(values), half)
+    left.sort()
+    if len(values) % 2:
+        return float(left[rank])
+    lower = left[rank - 1] if rank > 0 else ranked(values, half - 1)
+    return float(0.5 * (lower + left[rank]))
 
 
 def medians(points: FloatArray) -> FloatArray:
