@@ -12,7 +12,7 @@ import pytest
 from tear3d.errors import FileFormatError, InputError, MissingExtraError
 from tear3d.io import read_cloud, write_cloud
 from tests.io import test_formats as formats
-from tests.real_data import clouds_dir
+from tests.real_data import MISSING, clouds_dir
 
 POINTS = formats.POINTS
 
@@ -160,7 +160,7 @@ def test_e57_scans_are_put_into_the_common_frame(tmp_path):
     np.testing.assert_allclose(read_cloud(tmp_path / "a.e57"), np.vstack([points, turned]), rtol=0, atol=1e-8)
 
 
-@pytest.mark.skipif(clouds_dir() is None, reason="the real clouds are not there (TEAR3D_DATA)")
+@pytest.mark.skipif(clouds_dir() is None, reason=f"{MISSING}: set TEAR3D_DATA")
 def test_real_files():
     files = sorted((clouds_dir() or Path()).glob("*/source.*"))
     assert files
