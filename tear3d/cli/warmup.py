@@ -15,5 +15,11 @@ def warmup() -> None:
 
     with exit_on_errors():
         started = perf_counter()
-        compile_groups(WARMUP, lambda groups, seconds: typer.echo(f"{groups}: {seconds:.1f} s"))
+        failed = compile_groups(WARMUP, lambda groups, seconds: typer.echo(f"{groups}: {seconds:.1f} s"))
+        if failed:
+            from tear3d.cli.kernels import RECIPES
+
+            typer.echo(f"{', '.join(failed)}: that failed, once more in this process", err=True)
+            for name in failed:
+                RECIPES[name]()
         typer.echo(f"kernels are ready ({perf_counter() - started:.1f} s)")

@@ -81,6 +81,22 @@ def test_where_no_process_can_be_started_the_library_compiles(solver, pairs_file
     assert len(solver.calls) == 1
 
 
+@pytest.mark.parametrize("again", [True, False])
+def test_warmup_says_ready_only_of_what_is(monkeypatch, again):
+    """What failed in another process is compiled in this one, and says why if it fails once more."""
+
+    def compile_it():
+        if not again:
+            raise InputError("no compiler")
+
+    monkeypatch.setattr("tear3d.problem.kernels.compile_groups", lambda *_: ["lengths"])
+    monkeypatch.setitem(RECIPES, "lengths", compile_it)
+    result = run("warmup", code=0 if again else 2)
+    assert "lengths: that failed" in result.stderr
+    assert ("kernels are ready" in result.stdout) == again
+    assert again or "no compiler" in result.stderr
+
+
 def test_warmup_covers_both_precisions_every_loss_and_the_clouds(monkeypatch):
     told, rows = [], []
 
