@@ -32,11 +32,11 @@ class Group(NamedTuple):
 
 
 GROUPS: dict[str, Group] = {
-    "rows": Group("prove.row.subtree", "search_subtree", 14),
-    "all rows": Group("", "", 27),
+    "rows": Group("prove.row.subtree", "search_subtree", 17),
+    "all rows": Group("", "", 31),
     "votes": Group("prove.pose.cells", "search_cells", 9),
     "slopes": Group("prove.pose.boxes", "search_boxes", 7),
-    "all slopes": Group("", "", 11),
+    "all slopes": Group("", "", 13),
     "ascents": Group("judge.chance", "_count_kept", 3),  # shares kernels with slopes: among equals next to them
     "pivots": Group("find.pivots", "search_pivots", 3),
     "lengths": Group("prove.bounds.lengths", "find_followers", 2),
