@@ -27,7 +27,7 @@ from tear3d.prove.stage import BOUND, Batch, Outcome, Stage, Task
 
 CELLS_TOGETHER, BOXES_TOGETHER, PIECES = 256, 64, 16
 """Nodes searched together, cells in so many pieces, boxes each in a piece of its own (free choices; the first made on
-seven real pairs, where half as many took a tenth longer)."""
+seven real pairs, where a quarter of it took a tenth longer)."""
 SMALLEST_XI = 1e-10
 """Boxes are bounded in single precision when noise bounds lie between this and its inverse: it holds their squares."""
 PRUNE = 0.999
@@ -45,7 +45,7 @@ LEFT = 55_000
 """Elsewhere, nodes are closed when their bound is at most this share of the saving, a little below what the verdict
 calls close, whatever is rounded; but only as long as that should take no more than so many visits of pairs, about a
 second, if every node that is left takes so many (free choices, part of no bound: made on the twenty real pairs at
-hand with the most inliers, of which eight get that far). Otherwise the proof comes first: nodes are closed when their
+hand with the most inliers, of which seven get that far). Otherwise the proof comes first: nodes are closed when their
 bound is no more than near the incumbent, ..."""
 FAR_SLACK = 0.02
 """... or when it is within so much of the best rival known."""
