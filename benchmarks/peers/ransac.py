@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.baselines import FloatArray, pose
+from benchmarks.peers import FloatArray
+from benchmarks.peers.rigid import fit, residuals
 
 NAME = "RANSAC (NumPy)"
+PAPER = "M. Fischler, R. Bolles: Random sample consensus. CACM 1981"
+SETTINGS = "200 000 triples in ten batches, the hundred of each whose sides agree best are scored, refitted three times"
 BATCH = 20_000
 BATCHES = 10
 SCORED = 100
 """Triples per batch that are scored on all pairs: those whose sides agree best."""
-
-
-def available() -> bool:
-    return True
 
 
 def register(source: FloatArray, target: FloatArray, noise_bound: float) -> FloatArray:
@@ -28,24 +27,12 @@ def register(source: FloatArray, target: FloatArray, noise_bound: float) -> Floa
         possible = np.flatnonzero((mismatch < 2.0 * noise_bound) & (sides.min(axis=1) > 2.0 * noise_bound))
         kept = possible[np.argsort(mismatch[possible] / sides[possible].min(axis=1))[:SCORED]]
         for k in kept:
-            candidate = _fit(x[k], y[k])
-            inliers = _residuals(candidate, source, target) < noise_bound
+            candidate = fit(x[k], y[k])
+            inliers = residuals(candidate, source, target) < noise_bound
             if inliers.sum() > best_count:
                 best, best_count = candidate, int(inliers.sum())
     for _ in range(3):
-        inliers = _residuals(best, source, target) < noise_bound
+        inliers = residuals(best, source, target) < noise_bound
         if inliers.sum() >= 3:
-            best = _fit(source[inliers], target[inliers])
+            best = fit(source[inliers], target[inliers])
     return best
-
-
-def _fit(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Least squares by SVD."""
-    a, b = x.mean(axis=0), y.mean(axis=0)
-    u, _, vt = np.linalg.svd((y - b).T @ (x - a))
-    rotation = u @ np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ vt))]) @ vt
-    return pose(rotation, b - rotation @ a)
-
-
-def _residuals(transformation: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
-    return np.linalg.norm(y - x @ transformation[:3, :3].T - transformation[:3, 3], axis=1)

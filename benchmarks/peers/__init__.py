@@ -1,0 +1,120 @@
+"""The systems we are compared with, and ourselves: one file each.
+
+A peer is a module in this folder with
+
+- ``NAME``, what tables call it; ``PAPER``, where it was published;
+- ``SETTINGS``, what it runs with and who recommends that, in a sentence or two;
+- ``register(source, target, noise_bound)`` on N×3 float64 arrays of matched points → the 4×4 pose, target ← source (NaN
+  where the system gives none), or a `Found` when there is more to say;
+- optionally ``missing()`` → why it cannot run here, or None; ``prepare()``, what is compiled or loaded before the clock
+  starts; ``METRES``, True if its constants assume metres: it is then given every problem scaled so that the noise
+  bound is `SCALED_BOUND`; ``MEMORY``, "quadratic" where memory grows with the square of the number of pairs.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+SCALED_BOUND = 0.1
+"""The noise bound, in metres, that systems with constants in metres were made for (3DMatch)."""
+NOT_PEERS = {"rigid", "graph", "cliques"}
+"""Files of this folder that peers share."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a peer answers when it has more to say than a pose."""
+
+    pose: FloatArray
+    """4×4, target ← source; NaN where only a row was solved, or nothing found."""
+    inliers: BoolArray | None = None
+    """The pairs it takes for right, when it names them itself."""
+    notes: dict[str, Any] = field(default_factory=dict)
+    """Anything worth a column: iterations, status, gap."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A system to compare with."""
+
+    key: str
+    """Its file."""
+    module: ModuleType
+
+    @property
+    def name(self) -> str:
+        return str(self.module.NAME)
+
+    @property
+    def paper(self) -> str:
+        return str(self.module.PAPER)
+
+    @property
+    def settings(self) -> str:
+        return str(self.module.SETTINGS)
+
+    @property
+    def quadratic(self) -> bool:
+        return getattr(self.module, "MEMORY", "linear") == "quadratic"
+
+    @property
+    def metres(self) -> bool:
+        return bool(getattr(self.module, "METRES", False))
+
+    def missing(self) -> str | None:
+        """Why it cannot run here."""
+        return self.module.missing() if hasattr(self.module, "missing") else None
+
+    def prepare(self) -> None:
+        """Compile and load what it needs."""
+        if hasattr(self.module, "prepare"):
+            self.module.prepare()
+
+    def register(self, source: FloatArray, target: FloatArray, noise_bound: float) -> Found:
+        """The pose of matched points, whatever units the system assumes."""
+        scale = SCALED_BOUND / noise_bound if self.metres else 1.0
+        found = self.module.register(scale * source, scale * target, scale * noise_bound)
+        found = found if isinstance(found, Found) else Found(np.asarray(found, dtype=np.float64))
+        pose = found.pose.copy()
+        pose[:3, 3] /= scale
+        return Found(pose, found.inliers, found.notes)
+
+
+def keys() -> list[str]:
+    """The files of all peers, installed or not."""
+    return [entry.name for entry in pkgutil.iter_modules(__path__) if entry.name not in NOT_PEERS]
+
+
+def peer(key: str) -> Peer:
+    """The peer of a file."""
+    if key not in keys():
+        raise ValueError(f"{key!r} is not a peer: expected one of {', '.join(keys())}")
+    return Peer(key, importlib.import_module(f"{__name__}.{key}"))
+
+
+def peers() -> list[Peer]:
+    """All peers, in the order of their files."""
+    return [peer(key) for key in keys()]
+
+
+def needs(package: str, extra: str | None = None) -> str | None:
+    """Why a peer that needs a package cannot run, or None."""
+    if importlib.util.find_spec(package) is not None:
+        return None
+    how = f"pip install '.[{extra}]'" if extra else "build it from its sources"
+    return f"{package} is not installed ({how})"
+
+
+def nowhere() -> FloatArray:
+    """The pose of a system that found none."""
+    return np.full((4, 4), np.nan)
