@@ -45,7 +45,7 @@ def _processor() -> str:
 def write_json(path: Path, content: dict[str, Any]) -> None:
     """Write results with the machine they were measured on; numbers that are not finite become null."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(_plain({"machine": machine(), **content}), indent=2, allow_nan=False)
+    text = json.dumps(plain({"machine": machine(), **content}), indent=2, allow_nan=False)
     path.write_text(text + "\n", encoding="utf-8")
     console.print(f"written: {path}")
 
@@ -56,11 +56,11 @@ def write_picture(path: Path, svg: str) -> None:
     console.print(f"written: {path}")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value

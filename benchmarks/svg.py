@@ -71,15 +71,31 @@ class _Scale:
         return [10.0**k for k in range(first, last + 1, stride)]
 
 
+@dataclass(frozen=True)
+class _Look:
+    """What tells a curve from the others: its colour, and once those are used up, the shape of its marks."""
+
+    colour: str
+    shape: int
+
+    def mark(self, x: float, y: float, title: str = "") -> str:
+        kind, place = (
+            ("circle", f'cx="{x}" cy="{y}" r="3.6"'),
+            ("rect", f'x="{x - 3.3:.1f}" y="{y - 3.3:.1f}" width="6.6" height="6.6"'),
+            ("path", f'd="M{x} {y - 4.4:.1f}l4.4 7.6h-8.8z"'),
+        )[self.shape % 3]
+        return f'<{kind} {place} fill="{self.colour}"><title>{escape(title)}</title></{kind}>'
+
+
 def figure(title: str, panels: Sequence[Panel]) -> str:
     """The SVG text of panels side by side under one title and one legend."""
     names = list(dict.fromkeys(line.name for panel in panels for line in panel.lines))
-    colours = {name: COLOURS[k % len(COLOURS)] for k, name in enumerate(names)}
+    looks = {name: _Look(COLOURS[k % len(COLOURS)], k // len(COLOURS)) for k, name in enumerate(names)}
     dashed = {line.name for panel in panels for line in panel.lines if line.dashed}
-    legend, rows = _legend(names, colours, dashed, WIDTH * len(panels))
+    legend, rows = _legend(looks, dashed, WIDTH * len(panels))
     top = HEADER + LEGEND * rows
     charts = "".join(
-        f'<g transform="translate({k * WIDTH} {top})">{_panel(panel, colours)}</g>' for k, panel in enumerate(panels)
+        f'<g transform="translate({k * WIDTH} {top})">{_panel(panel, looks)}</g>' for k, panel in enumerate(panels)
     )
     size = f'viewBox="0 0 {WIDTH * len(panels)} {top + HEIGHT}" width="{WIDTH * len(panels)}"'
     return (
@@ -88,25 +104,25 @@ def figure(title: str, panels: Sequence[Panel]) -> str:
     )
 
 
-def _legend(names: list[str], colours: dict[str, str], dashed: set[str], width: int) -> tuple[str, int]:
+def _legend(looks: dict[str, _Look], dashed: set[str], width: int) -> tuple[str, int]:
     parts, x, row = [], 16.0, 0
-    for name in names:
+    for name, look in looks.items():
         wide = 44 + 7.2 * len(name)
         if x > 16 and x + wide > width:
             x, row = 16.0, row + 1
         y = HEADER + LEGEND * row + 14
         dash = ' stroke-dasharray="5 4"' if name in dashed else ""
         parts.append(
-            f'<line x1="{x:.0f}" x2="{x + 22:.0f}" y1="{y - 4}" y2="{y - 4}" stroke="{colours[name]}" '
-            f'class="line"{dash}/><text x="{x + 28:.0f}" y="{y}">{escape(name)}</text>'
+            f'<line x1="{x:.0f}" x2="{x + 22:.0f}" y1="{y - 4}" y2="{y - 4}" stroke="{look.colour}" '
+            f'class="line"{dash}/>{look.mark(x + 11, y - 4)}<text x="{x + 28:.0f}" y="{y}">{escape(name)}</text>'
         )
         x += wide
     return "".join(parts), row + 1
 
 
-def _panel(panel: Panel, colours: dict[str, str]) -> str:
+def _panel(panel: Panel, looks: dict[str, _Look]) -> str:
     points = [p for line in panel.lines for p in line.points]
-    x = _Scale(*_range([p[0] for p in points], panel.log_x), LEFT, WIDTH - RIGHT, panel.log_x)
+    x = _Scale(*_range([p[0] for p in points], panel.log_x, zero=False), LEFT, WIDTH - RIGHT, panel.log_x)
     y = _Scale(*_range([p[1] for p in points], panel.log_y), HEIGHT - BOTTOM, TOP, panel.log_y)
     base = HEIGHT - BOTTOM
     middle = (LEFT + WIDTH - RIGHT) / 2
@@ -125,30 +141,28 @@ def _panel(panel: Panel, colours: dict[str, str]) -> str:
             f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y(value)}" y2="{y(value)}"/>'
             f'<text class="small" x="{LEFT - 8}" y="{y(value) + 4}" text-anchor="end">{_label(value)}</text>'
         )
-    parts += [_curve(line, x, y, colours[line.name]) for line in panel.lines if line.points]
+    parts += [_curve(line, x, y, looks[line.name]) for line in panel.lines if line.points]
     return "".join(parts)
 
 
-def _curve(line: Line, x: _Scale, y: _Scale, colour: str) -> str:
+def _curve(line: Line, x: _Scale, y: _Scale, look: _Look) -> str:
     path = f"M{x(line.points[0][0])} {y(line.points[0][1])}"
     for point in line.points[1:]:
         path += f"H{x(point[0])}V{y(point[1])}" if line.step else f"L{x(point[0])} {y(point[1])}"
     dash = ' stroke-dasharray="5 4"' if line.dashed else ""
-    drawn = f'<path class="line" d="{path}" stroke="{colour}"{dash}/>'
+    drawn = f'<path class="line" d="{path}" stroke="{look.colour}"{dash}/>'
     if line.step:
         return drawn
-    return drawn + "".join(
-        f'<circle cx="{x(a)}" cy="{y(b)}" r="3.6" fill="{colour}">'
-        f"<title>{escape(line.name)}: {_label(b)} at {_label(a)}</title></circle>"
-        for a, b in line.points
-    )
+    return drawn + "".join(look.mark(x(a), y(b), f"{line.name}: {_label(b)} at {_label(a)}") for a, b in line.points)
 
 
-def _range(values: list[float], log: bool) -> tuple[float, float]:
+def _range(values: list[float], log: bool, zero: bool = True) -> tuple[float, float]:
     """A little more than the values need."""
     if not values:
         return (1.0, 10.0) if log else (0.0, 1.0)
     low, high = min(values), max(values)
+    if not log and not zero and high > low:
+        return low - 0.04 * (high - low), high + 0.04 * (high - low)
     if not log:
         return min(0.0, low), high * 1.05 if high > 0.0 else 1.0
     if low <= 0.0:

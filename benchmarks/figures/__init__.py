@@ -1,0 +1,44 @@
+"""The figures and tables of the paper, and those that came after: one file each.
+
+A figure is a module with ``TITLE``, ``tasks(scope)``, the runs it needs in the order in which they run,
+``tables(rows)`` and ``pictures(rows)``, a name and an SVG each. Runs are shared: what one figure has measured, another
+does not measure again.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from benchmarks.runs.task import Task
+
+NAMES = ("fig1", "fig4", "fig5", "fig6", "table4", "fig7", "tables", "answers")
+
+
+@dataclass(frozen=True)
+class Scope:
+    """How much of a figure is measured."""
+
+    quick: bool = False
+    data: Path | None = None
+    """A folder of real pairs."""
+    threads: int = 2
+    only: tuple[str, ...] = ()
+    """Systems, by their files; all if empty."""
+
+    def pick(self, systems: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(key for key in systems if not self.only or key in self.only)
+
+
+def figure(name: str) -> ModuleType:
+    """The module of a figure."""
+    if name not in NAMES:
+        raise ValueError(f"{name!r} is not a figure: expected one of {', '.join(NAMES)}")
+    return importlib.import_module(f"{__name__}.{name}")
+
+
+def tasks(names: tuple[str, ...], scope: Scope) -> list[Task]:
+    """All runs of some figures, each once."""
+    return list(dict.fromkeys(task for name in names for task in figure(name).tasks(scope)))

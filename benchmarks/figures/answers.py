@@ -1,0 +1,66 @@
+"""Our time to the answer against that of the fastest system that succeeds, over sizes and shares of wrong pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchmarks.figures import Scope
+from benchmarks.figures.cells import Cell, Table, absent, group, name
+from benchmarks.figures.systems import ALL, LINEAR, OURS, PAPER, runs
+from benchmarks.output import count, percent, seconds
+from benchmarks.problems import SYNTHETIC_RULE
+from benchmarks.runs.task import Problem, Row, Task
+
+TITLE = "Time to the answer against the fastest that succeeds"
+RATIOS = (0.9, 0.95, 0.99)
+SMALL, LARGE, SEEDS = (1_000, 5_000, 10_000), (100_000, 1_000_000), 3
+QUICK_SMALL, QUICK_LARGE = (1_000, 4_000), (100_000,)
+MINE = OURS[0]
+
+
+def tasks(scope: Scope) -> list[Task]:
+    small, large, seeds = (QUICK_SMALL, QUICK_LARGE, 1) if scope.quick else (SMALL, LARGE, SEEDS)
+    return [
+        task
+        for seed in range(seeds)
+        for n, systems in [*((n, ALL) for n in small), *((n, LINEAR) for n in large)]
+        for task in runs(scope, (Problem(n, ratio, seed=seed) for ratio in RATIOS), _others(systems))
+    ]
+
+
+def _others(systems: tuple[str, ...]) -> tuple[str, ...]:
+    """Without our slower ways to the same answer."""
+    return tuple(key for key in systems if key == MINE or key not in (*OURS, *PAPER))
+
+
+def compare(rows: list[Row]) -> Iterator[tuple[Problem, Cell, str | None, Cell | None]]:
+    """For every size and share: our cell, and the fastest other that succeeds, if there is one."""
+    cells = group(rows, lambda p: Problem(p.n, p.outlier_ratio))
+    for (peer, problem), mine in sorted(cells.items(), key=lambda item: (item[0][1].n, item[0][1].outlier_ratio)):
+        if peer != MINE:
+            continue
+        rivals = [
+            (c.middle("wall"), key) for (key, p), c in cells.items() if p == problem and key != MINE and c.succeeds
+        ]
+        fastest = min(rivals, default=(None, None))[1]
+        yield problem, mine, fastest, cells[fastest, problem] if fastest else None
+
+
+def tables(rows: list[Row]) -> list[Table]:
+    lines, slower = [], []
+    for problem, mine, key, other in compare(rows):
+        where = f"{count(problem.n)} pairs, {percent(problem.outlier_ratio)} wrong"
+        ours, theirs = mine.middle("wall"), other.middle("wall") if other else None
+        if key is None or ours is None or theirs is None:
+            lines.append((where, mine.text(), "none succeeds", "–"))
+            continue
+        lines.append((where, mine.text(), f"{name(key)} {other.text() if other else ''}", f"{theirs / ours:.2g}×"))
+        if theirs < ours or not mine.succeeds:
+            slower.append(f"{where}: {name(key)} is faster, {seconds(theirs)} against {seconds(ours)}")
+    columns = ("problem", name(MINE), "fastest other that succeeds", "faster by")
+    notes = (SYNTHETIC_RULE, "to succeed: right on more than half of the seeds", *slower, *absent(rows))
+    return [Table("right of seeds, median time", columns, tuple(lines), notes)]
+
+
+def pictures(rows: list[Row]) -> dict[str, str]:
+    return {}

@@ -1,0 +1,49 @@
+"""Figure 7 and the appendix's: what it costs the others to be given ten thousand of ten million pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from benchmarks.figures import Scope
+from benchmarks.figures.cells import Table, absent, grid
+from benchmarks.figures.systems import ALL, OURS, runs
+from benchmarks.figures.table4 import CLOUD
+from benchmarks.output import count, percent
+from benchmarks.runs.task import Problem, Row, Task
+
+TITLE = "Downsampling instead (Figure 7)"
+RATIOS = (0.998, 0.95)
+N, KEEP, SEEDS = 10_000_000, 10_000, 3
+QUICK_N, QUICK_KEEP = 1_000_000, 4_000
+
+
+def tasks(scope: Scope) -> list[Task]:
+    n, keep, seeds = (QUICK_N, QUICK_KEEP, 1) if scope.quick else (N, KEEP, SEEDS)
+    return [task for seed in range(seeds) for ratio in RATIOS for task in _turn(scope, n, keep, ratio, seed)]
+
+
+def _turn(scope: Scope, n: int, keep: int, ratio: float, seed: int) -> Iterator[Task]:
+    whole = Problem(n, ratio, CLOUD, seed=seed)
+    yield from runs(scope, [whole], OURS[:1])
+    yield from runs(scope, [replace(whole, keep=keep)], ALL)
+
+
+def tables(rows: list[Row]) -> list[Table]:
+    whole = [row for row in rows if "keep" not in row["problem"]]
+    few = [row for row in rows if "keep" in row["problem"]]
+    columns = {"by": lambda p: p.outlier_ratio, "label": lambda r: f"{percent(r)} wrong"}
+    n, keep = whole[0]["problem"]["n"], few[0]["problem"]["keep"]
+    notes = (
+        f"{count(keep)} pairs drawn at random: the share of wrong ones stays; it grew in the paper's way of drawing",
+        *absent(rows),
+    )
+    title = "rotation error, translation error, time"
+    return [
+        grid(f"all {count(n)} pairs: {title}", whole, text=lambda cell: cell.errors(), **columns),
+        replace(grid(f"{count(keep)} of them: {title}", few, text=lambda cell: cell.errors(), **columns), notes=notes),
+    ]
+
+
+def pictures(rows: list[Row]) -> dict[str, str]:
+    return {}

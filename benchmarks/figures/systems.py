@@ -1,0 +1,28 @@
+"""Which systems stand in which figure, and how long and large a run may get."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from benchmarks.figures import Scope
+from benchmarks.runs.task import Problem, Task
+
+OURS = ("tear3d_answer", "tear3d_pose", "tear3d_rows")
+PACKAGES = ("open3d_ransac", "open3d_ransac_edges", "open3d_fgr", "kiss_gnc", "kiss", "colmap", "gcransac", "teaserpp")
+WRITTEN = ("teaser", "gore", "trde", "sc2pcr", "mac", "here", "turboreg")
+LEARNED = ("pointdsc", "vbreg")
+PAPER = ("tear_paper",)
+ALL = (*OURS, *PAPER, *PACKAGES, *WRITTEN, *LEARNED)
+LINEAR = (*OURS, *PAPER, "open3d_ransac", "open3d_ransac_edges", "open3d_fgr", "kiss_gnc", "colmap", "gcransac",
+          "gore", "trde", "here")  # fmt: skip
+"""Those whose memory grows linearly: there is a point in trying them on 10⁵ pairs and more."""
+GIGABYTES = 12.0
+SECONDS, QUICK_SECONDS = 120.0, 10.0
+
+
+def runs(scope: Scope, problems: Iterable[Problem], systems: tuple[str, ...], **caps: float) -> Iterator[Task]:
+    """Every system on every problem, taking turns problem by problem."""
+    seconds = caps.get("seconds", QUICK_SECONDS if scope.quick else SECONDS)
+    for problem in problems:
+        for key in scope.pick(systems):
+            yield Task(key, problem, int(caps.get("threads", scope.threads)), seconds, GIGABYTES)

@@ -1,0 +1,73 @@
+"""Tables 1 to 3: recall, F1, errors and time on real pairs, by data set."""
+
+from __future__ import annotations
+
+import statistics
+
+from benchmarks import datasets
+from benchmarks.figures import Scope
+from benchmarks.figures.cells import ENDED, Table, absent, name, systems
+from benchmarks.figures.systems import ALL, runs
+from benchmarks.output import seconds
+from benchmarks.runs.task import Problem, Row, Task
+
+TITLE = "Real pairs (Tables 1 to 3)"
+QUICK = 3
+SECONDS = 60.0
+
+
+def tasks(scope: Scope) -> list[Task]:
+    """Every system on every decidable pair of the folder."""
+    if scope.data is None:
+        return []
+    folder = datasets.open_folder(scope.data)
+    names = [entry.name for entry in folder.entries if entry.decidable]
+    chosen = names[:: max(1, len(names) // QUICK)][:QUICK] if scope.quick else names
+    problems = (Problem(folder=str(scope.data.resolve()), layout=folder.layout, name=name) for name in chosen)
+    return list(runs(scope, problems, ALL, **({} if scope.quick else {"seconds": SECONDS})))
+
+
+def tables(rows: list[Row]) -> list[Table]:
+    done = [row for row in rows if row["outcome"] == "done"]
+    found = []
+    for title in dict.fromkeys(row["dataset"] for row in done):
+        pairs = {row["problem"]["name"] for row in done if row["dataset"] == title}
+        part = [row for row in rows if row["problem"]["name"] in pairs]
+        found.append(_table(title, part, (datasets.rule(title),)))
+    if len(found) > 1:
+        found.append(_table("all", rows, ("right by the rule of each data set", *absent(rows))))
+    return found
+
+
+COLUMNS = ("system", "right", "recall", "F1", "rotation error", "translation error", "median time", "ended early")
+
+
+def _table(title: str, rows: list[Row], notes: tuple[str, ...]) -> Table:
+    number = len({row["problem"]["name"] for row in rows})
+    lines = tuple(_line(key, [row for row in rows if row["peer"] == key]) for key in systems(rows))
+    extra = "F1, errors: medians over the pairs that are right; time: over all pairs that ended by themselves"
+    return Table(f"{title}, {number} pairs", COLUMNS, lines, (*notes, extra))
+
+
+def _line(key: str, rows: list[Row]) -> tuple[str, ...]:
+    done = [row for row in rows if row["outcome"] == "done"]
+    right = [row for row in done if row["right"]]
+
+    def middle(what: str) -> float:
+        return statistics.median(row[what] for row in right) if right else float("nan")
+
+    early = [row["outcome"] for row in rows if row["outcome"] != "done"]
+    return (
+        name(key),
+        f"{len(right)}/{len(rows)}",
+        f"{100 * len(right) / len(rows):.0f} %",
+        f"{middle('f1'):.3f}",
+        f"{middle('rotation_error'):.2f}°",
+        f"{middle('translation_error'):.3g}",
+        seconds(statistics.median(row["wall"] for row in done)) if done else "–",
+        ", ".join(f"{early.count(kind)} {ENDED[kind]}" for kind in dict.fromkeys(early)) or "–",
+    )
+
+
+def pictures(rows: list[Row]) -> dict[str, str]:
+    return {}

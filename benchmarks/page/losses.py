@@ -1,0 +1,74 @@
+"""Where others are better, read off the runs."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+
+from benchmarks.figures.answers import MINE, compare
+from benchmarks.figures.cells import group, name
+from benchmarks.output import count, percent, seconds
+from benchmarks.runs.task import Row
+
+ENOUGH = 3
+"""Pairs that both must have right before their errors are compared."""
+
+
+def losses(chosen: dict[str, list[Row]]) -> list[str]:
+    """A sentence for everything at which another system is ahead of our answer."""
+    found = [*_slower(chosen.get("answers", [])), *_larger(chosen.get("fig1", []))]
+    return [*found, *_real(chosen.get("tables", []))]
+
+
+def _slower(rows: list[Row]) -> Iterator[str]:
+    for problem, mine, key, other in compare(rows):
+        where = f"{count(problem.n)} pairs with {percent(problem.outlier_ratio)} wrong"
+        ours, theirs = mine.middle("wall"), other.middle("wall") if other else None
+        if key is not None and ours is not None and theirs is not None and theirs < ours:
+            yield f"Time to the answer, {where}: {name(key)} takes {seconds(theirs)}, we {seconds(ours)}."
+        if key is not None and not mine.succeeds:
+            yield f"{where}: {name(key)} succeeds, we do not."
+
+
+def _larger(rows: list[Row]) -> Iterator[str]:
+    cells = group(rows, lambda p: p.n)
+    for (peer, n), mine in sorted(cells.items(), key=lambda item: item[0][1]):
+        own = mine.middle("peak_bytes") if peer == MINE else None
+        if own is None:
+            continue
+        others = [
+            (theirs, key)
+            for (key, size), cell in cells.items()
+            if size == n and cell.succeeds and (theirs := cell.middle("peak_bytes")) is not None and theirs < own
+        ]
+        if others:
+            least, key = min(others)
+            yield f"Memory, {count(n)} pairs: {name(key)} takes {_mib(least)}, we {_mib(own)}."
+
+
+def _mib(size: float) -> str:
+    return f"{size / 2**20:.0f} MiB"
+
+
+def _real(rows: list[Row]) -> Iterator[str]:
+    """More pairs right, smaller errors where both are right, less time."""
+    done = [row for row in rows if row["outcome"] == "done"]
+    mine = {row["problem"]["name"]: row for row in done if row["peer"] == MINE}
+    own_right = sum(row["right"] for row in mine.values())
+    for key in dict.fromkeys(row["peer"] for row in done):
+        if key.startswith("tear3d"):
+            continue
+        theirs = {row["problem"]["name"]: row for row in done if row["peer"] == key}
+        right = sum(row["right"] for row in theirs.values())
+        if right > own_right:
+            yield f"Real pairs: {name(key)} has {right} of {len(mine)} right, we {own_right}."
+        both = [pair for pair, row in theirs.items() if row["right"] and pair in mine and mine[pair]["right"]]
+        if len(both) < ENOUGH:
+            continue
+        for what, word, unit in (("rotation_error", "rotation error", "°"), ("wall", "time", " s")):
+            ours, other = (statistics.median(table[pair][what] for pair in both) for table in (mine, theirs))
+            if other < ours:
+                yield (
+                    f"Real pairs that both have right ({len(both)}): {name(key)} has a median {word} of "
+                    f"{other:.3g}{unit}, we {ours:.3g}{unit}."
+                )
