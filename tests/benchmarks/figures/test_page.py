@@ -1,0 +1,103 @@
+"""The page says what the runs say, ours and others', and the page in the docs is that of the runs kept with it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchmarks import figures, peers
+from benchmarks.figures import NAMES, Scope
+from benchmarks.page import write
+from benchmarks.page.chosen import anonymous, by_figure
+from benchmarks.page.losses import losses
+from benchmarks.page.text import page
+from benchmarks.runs.process import ROOT
+from benchmarks.runs.store import read
+from benchmarks.runs.task import Problem, Task
+from tests.benchmarks.figures.made import FAILS, made
+
+ABOUT = {"processor": "a chip", "cores": 2, "system": "Linux", "tear3d": "1", "python": "3", "numpy": "2", "numba": "1"}
+
+
+def some_rows():
+    names = tuple(name for name in NAMES if name != "tables")
+    rows = [made(task) for task in figures.tasks(names, Scope(quick=True))]
+    keys = ("tear3d_answer", FAILS)
+    real = [
+        Task(k, Problem(folder="some/where/data", layout="pairs", name=f"kitti_{j}")) for j in range(4) for k in keys
+    ]
+    return rows + [made(task, "KITTI") for task in real]
+
+
+def test_every_figure_finds_its_runs():
+    chosen = by_figure(some_rows(), quick=True)
+    assert tuple(chosen) == NAMES
+    for name in chosen:
+        if name != "tables":
+            assert len(chosen[name]) == len(figures.figure(name).tasks(Scope(quick=True)))
+    assert by_figure([]) == {}
+
+
+def test_where_others_are_ahead_is_said():
+    chosen = by_figure(some_rows(), quick=True)
+    said = "\n".join(losses(chosen))
+    name = peers.peer(FAILS).name
+    assert f"90 % wrong: {name} takes 5.00 ms, we 10.0 ms" in said
+    assert f"(4): {name} has a median time of" in said
+    assert "99 % wrong: " + name not in said
+    for row in chosen["answers"]:
+        if row["peer"] == "tear3d_answer":
+            row["wall"] *= 1e-3
+    for row in chosen["tables"]:
+        if row["peer"] == "tear3d_answer":
+            row["right"] = False
+    said = "\n".join(losses(chosen))
+    assert "Time to the answer" not in said
+    assert f"Real pairs: {name} has 4 of 4 right, we 0" in said
+
+
+def test_the_page_has_every_part_and_no_path():
+    chosen = by_figure([anonymous(row) for row in some_rows()], quick=True)
+    text = page(ABOUT, chosen)
+    for name in chosen:
+        assert figures.figure(name).TITLE in text
+    assert "a chip, 2 cores" in text
+    assert "right: rotation error at most 5°" in text.lower() or "5°" in text
+    assert "some/where" not in text
+    assert "## Where we lose" in text
+    assert "Not measured:" in text
+
+
+def test_paths_are_taken_out_of_rows():
+    row = made(Task("ransac", Problem(folder="/data/of/mine", layout="pairs", name="a")))
+    row["reason"] = f"exit code 1: {ROOT}/benchmarks/x.py failed"
+    clean = anonymous(row)
+    assert clean["problem"]["folder"] == "mine"
+    assert clean["reason"] == "exit code 1: ./benchmarks/x.py failed"
+
+
+def test_writing_keeps_the_runs_beside_the_benchmarks(tmp_path, monkeypatch):
+    monkeypatch.setattr(write, "ROOT", tmp_path)
+    for name, file in (("RESULTS", "results.jsonl"), ("PAGE", "results.md"), ("PICTURES", "pictures")):
+        monkeypatch.setattr(write, name, tmp_path / file)
+    runs = tmp_path / "runs.jsonl"
+    lines = [{"about": ABOUT}, *some_rows()]
+    runs.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    write.write_page(runs, quick=True)
+    assert "some/where" not in (tmp_path / "results.jsonl").read_text(encoding="utf-8")
+    first = (tmp_path / "results.md").read_text(encoding="utf-8")
+    write.write_page(tmp_path / "results.jsonl", quick=True)
+    assert (tmp_path / "results.md").read_text(encoding="utf-8") == first
+    assert (tmp_path / "pictures" / "fig1.svg").exists()
+
+
+def test_the_page_in_the_docs_is_that_of_the_runs_kept_with_it():
+    about, rows = read(write.RESULTS)
+    assert write.PAGE.read_text(encoding="utf-8") == page(about, by_figure(rows))
+
+
+def test_a_file_that_is_no_benchmark_is_refused(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"peer": "ransac"}\n', encoding="utf-8")
+    with pytest.raises(ValueError, match="expected JSON lines of a benchmark"):
+        read(tmp_path / "a.jsonl")
