@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 EXTRAS := dev,clouds,las,e57,report,docs
 OPEN3D_LIBRARIES := libusb-1.0-0 libegl1 libgl1 libgomp1 libx11-6
 
-.PHONY: install demo test test-all system check format fuzz coverage bench docs build clean
+.PHONY: install demo test test-all system check format fuzz coverage bench bench-quick docs build clean
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -16,7 +16,7 @@ $(STAMP): pyproject.toml
 	touch $(STAMP)
 
 $(STAMP_ALL): $(STAMP)
-	$(PIP) -e ".[$(EXTRAS),open3d]"
+	$(PIP) -e ".[$(EXTRAS),open3d,peers,torch]"
 	touch $(STAMP_ALL)
 
 install: $(STAMP)
@@ -72,7 +72,12 @@ coverage: $(STAMP)
 	$(BIN)/python -m tests.kernel_lines
 
 bench: $(STAMP)
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.core
+
+# Every figure and table with every system, at reduced size: a quarter of an hour on two cores at most. Killed and
+# started again it goes on.
+bench-quick: $(STAMP_ALL)
+	$(BIN)/python -m benchmarks all --quick
 
 docs: $(STAMP)
 	$(BIN)/mkdocs build --strict
