@@ -19,6 +19,7 @@ from benchmarks.datasets.matching import clouds_to_pairs
 from benchmarks.datasets.options import Options
 from benchmarks.datasets.pair import DataPair, Found
 from benchmarks.datasets.rules import RULES
+from benchmarks.datasets.trajectory import rigid
 from benchmarks.real_pairs import FloatArray
 from tear3d.errors import FileFormatError, InputError
 from tear3d.io import read_cloud
@@ -69,12 +70,7 @@ def read_poses(path: Path) -> dict[int, FloatArray]:
         raise FileFormatError(f"{path}: expected poseId, timestamp, T00 ... T33 a line ({str(error)[:80]})") from error
     if table.shape[1] != ID_AND_TIME + 16 or not len(table):
         raise FileFormatError(f"{path}: {table.shape[1]} columns: expected 18: poseId, timestamp, T00 ... T33")
-    poses = {int(row[0]): row[ID_AND_TIME:].reshape(4, 4) for row in table}
-    for number, pose in poses.items():
-        rotation = pose[:3, :3]
-        if not np.abs(rotation @ rotation.T - np.eye(3)).max() <= 1e-2 or not np.allclose(pose[3], [0, 0, 0, 1]):
-            raise FileFormatError(f"{path}: pose {number} is no rigid motion: expected a 4×4 matrix by rows")
-    return poses
+    return {int(row[0]): rigid(row[ID_AND_TIME:].reshape(4, 4), f"{path}: pose {row[0]:g}") for row in table}
 
 
 def _scan(scene: Path, number: int) -> Path:
@@ -111,5 +107,4 @@ def load(folder: Path, name: str, options: Options) -> DataPair:
         most=options.most,
     )
     truth = np.linalg.inv(poses[i]) @ poses[j]
-    truth[3] = [0.0, 0.0, 0.0, 1.0]
     return DataPair(name, *matched, truth, RULES[TITLE].noise_bound, TITLE)

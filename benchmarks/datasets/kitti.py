@@ -20,6 +20,7 @@ from benchmarks.datasets.matching import clouds_to_pairs
 from benchmarks.datasets.options import Options
 from benchmarks.datasets.pair import DataPair, Found
 from benchmarks.datasets.rules import RULES
+from benchmarks.datasets.trajectory import rigid
 from benchmarks.real_pairs import FloatArray
 from tear3d.errors import FileFormatError, InputError
 from tear3d.io import read_cloud
@@ -147,8 +148,5 @@ def load(folder: Path, name: str, options: Options) -> DataPair:
 
 
 def between(first: FloatArray, second: FloatArray, calibration: FloatArray) -> FloatArray:
-    """Scan of the second frame ← scan of the first, a rotation in spite of the digits that the files lack."""
-    pose = np.linalg.inv(second @ calibration) @ first @ calibration
-    u, _, v = np.linalg.svd(pose[:3, :3])
-    pose[:3, :3], pose[3] = u @ v, [0.0, 0.0, 0.0, 1.0]
-    return pose
+    """Scan of the second frame ← scan of the first."""
+    return rigid(np.linalg.inv(second @ calibration) @ first @ calibration, "the motion between two poses")

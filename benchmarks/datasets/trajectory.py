@@ -15,19 +15,29 @@ from benchmarks.real_pairs import FloatArray
 from tear3d.errors import FileFormatError, InputError
 
 Pairs = dict[tuple[int, int], FloatArray]
-_ROTATION_TOLERANCE = 1e-2
-"""The matrices of 3DMatch are rounded; a reflection, a scale or a shifted line is farther off than this."""
+_TOLERANCE = 1e-2
+"""Poses are stored with few digits; a reflection, a scale or a shifted line is farther off than this."""
 
 
 def read_log(path: Path) -> Pairs:
     """(i, j) → the 4×4 matrix that maps fragment j to fragment i."""
     poses = _blocks(path, 4)
     for (i, j), pose in poses.items():
-        rotation = pose[:3, :3]
-        off = np.abs(rotation @ rotation.T - np.eye(3)).max()
-        if not off <= _ROTATION_TOLERANCE or np.linalg.det(rotation) < 0.0 or not np.allclose(pose[3], [0, 0, 0, 1]):
-            raise FileFormatError(f"{path}: the matrix of {i} {j} is no rigid motion: expected 4×4, last row 0 0 0 1")
+        poses[i, j] = rigid(pose, f"{path}: the matrix of {i} {j}")
     return poses
+
+
+def rigid(pose: FloatArray, what: str) -> FloatArray:
+    """The rigid motion that a 4×4 matrix with rounded entries means; `what` is called by name if it is none."""
+    rotation, shift = pose[:3, :3], pose[:3, 3]
+    off = np.abs(rotation @ rotation.T - np.eye(3)).max()
+    last = np.abs(pose[3] - [0.0, 0.0, 0.0, 1.0]).max()
+    if not (off <= _TOLERANCE and last <= _TOLERANCE and np.isfinite(shift).all() and np.linalg.det(rotation) > 0.0):
+        raise FileFormatError(f"{what} is no rigid motion: expected 4×4, a rotation and the last row 0 0 0 1")
+    u, _, v = np.linalg.svd(rotation)
+    motion = np.eye(4)
+    motion[:3, :3], motion[:3, 3] = u @ v, shift
+    return motion
 
 
 def read_info(path: Path) -> Pairs:
