@@ -20,7 +20,7 @@ import typer
 
 from benchmarks import figures, peers
 from benchmarks.figures import NAMES, Scope
-from benchmarks.output import OUT, console, show, write_picture
+from benchmarks.output import OUT, show, write_picture
 from benchmarks.page import write_page
 from benchmarks.runs.runner import run_all
 from tear3d.errors import InputError
@@ -31,7 +31,7 @@ PAGE = "page"
 def main(
     name: Annotated[str, typer.Argument(help=f"{', '.join(NAMES)}, all, or {PAGE}.")],
     quick: Annotated[bool, typer.Option(help="Smaller sizes, one seed, 10 s a run.")] = False,
-    data: Annotated[Path | None, typer.Option(help="Folder of real pairs; default: TEAR3D_DATA.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Folder of real pairs; default: TEAR3D_DATA, else made up.")] = None,
     only: Annotated[str, typer.Option(help="Systems by their files in benchmarks/peers, separated by commas.")] = "",
     threads: Annotated[int, typer.Option(min=1, help="Cores that a run may use.")] = 2,
     out: Annotated[Path, typer.Option(help="Folder for runs.jsonl and the pictures.")] = OUT,
@@ -43,7 +43,7 @@ def main(
         return
     if name not in (*NAMES, "all"):
         raise typer.BadParameter(f"{name!r} is not one of {', '.join((*NAMES, 'all', PAGE))}", param_hint="NAME")
-    scope = Scope(quick, data or _default_data(), threads, _systems(only))
+    scope = Scope(quick, data or _default_data(), out, threads, _systems(only))
     names = NAMES if name == "all" else (name,)
     try:
         run_all(figures.tasks(names, scope), path)
@@ -57,9 +57,6 @@ def draw(name: str, scope: Scope, path: Path, out: Path) -> None:
     """Print and draw one figure from runs that are in the file."""
     figure = figures.figure(name)
     rows = run_all(figure.tasks(scope), path, quiet=True)
-    if not rows:
-        console.print(f"{figure.TITLE}: nothing to run (real pairs: --data FOLDER)\n", style="yellow")
-        return
     for table in figure.tables(rows):
         show(f"{figure.TITLE}: {table.title}", table.columns, table.rows, table.notes, table.words)
     for title, svg in figure.pictures(rows).items():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,8 @@ class Given:
     inlier_mask: NDArray[np.bool_]
     limits: Limits
     dataset: str
+    verdicts: Callable[[FloatArray], dict[str, bool]] | None = None
+    """Whether a pose is right by each rule of the data set, by their names; the first is that of the limits."""
 
 
 def make(problem: Problem) -> Given:
@@ -54,6 +56,16 @@ def _synthetic(problem: Problem) -> Given:
 
 def _real(problem: Problem) -> Given:
     assert problem.folder is not None
+    assert problem.layout is not None
     assert problem.name is not None
-    pair = datasets.load(Path(problem.folder), problem.layout, problem.name)
-    return Given(pair.source, pair.target, pair.noise_bound, pair.truth, pair.inlier_mask, pair.limits, pair.dataset)
+    pair = datasets.load(problem.folder, problem.layout, problem.name)
+    return Given(
+        pair.source,
+        pair.target,
+        pair.noise_bound,
+        pair.truth,
+        pair.inlier_mask,
+        pair.limits,
+        pair.dataset,
+        pair.verdicts,
+    )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+from benchmarks.output import OUT
 from benchmarks.runs.task import Task
 
 NAMES = ("fig1", "fig4", "fig5", "fig6", "table4", "fig7", "tables", "answers")
@@ -23,7 +24,8 @@ class Scope:
 
     quick: bool = False
     data: Path | None = None
-    """A folder of real pairs."""
+    """A folder of real pairs; without one they are made up."""
+    out: Path = OUT
     threads: int = 2
     only: tuple[str, ...] = ()
     """Systems, by their files; all if empty."""

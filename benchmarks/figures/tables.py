@@ -1,11 +1,12 @@
-"""Tables 1 to 3: recall, F1, errors and time on real pairs, by data set."""
+"""Tables 1 to 3: recall, F1, errors and time on real pairs, by data set; without a folder of them, on made-up scans."""
 
 from __future__ import annotations
 
 import statistics
 
 from benchmarks import datasets
-from benchmarks.figures import Scope
+from benchmarks.datasets.rules import OTHER_SENTENCE, RULES
+from benchmarks.figures import Scope, made_up
 from benchmarks.figures.cells import ENDED, Table, absent, name, systems
 from benchmarks.figures.systems import ALL, runs
 from benchmarks.output import seconds
@@ -18,12 +19,12 @@ SECONDS = 60.0
 
 def tasks(scope: Scope) -> list[Task]:
     """Every system on every decidable pair of the folder."""
-    if scope.data is None:
-        return []
-    folder = datasets.open_folder(scope.data)
-    names = [entry.name for entry in folder.entries if entry.decidable]
+    where = scope.data or made_up.folder(scope.out)
+    folder = datasets.open_folder(where)
+    apart = folder.undecidable()
+    names = [entry.name for entry in folder.entries if entry.name not in apart]
     chosen = names[:: max(1, len(names) // QUICK)][:QUICK] if scope.quick else names
-    problems = (Problem(folder=str(scope.data.resolve()), layout=folder.layout, name=name) for name in chosen)
+    problems = (Problem(folder=str(where.resolve()), layout=folder.layout, name=name) for name in chosen)
     return list(runs(scope, problems, ALL, **({} if scope.quick else {"seconds": SECONDS})))
 
 
@@ -33,10 +34,15 @@ def tables(rows: list[Row]) -> list[Table]:
     for title in dict.fromkeys(row["dataset"] for row in done):
         pairs = {row["problem"]["name"] for row in done if row["dataset"] == title}
         part = [row for row in rows if row["problem"]["name"] in pairs]
-        found.append(_table(title, part, (datasets.rule(title),)))
+        found.append(_table(title, part, (rule(title),)))
     if len(found) > 1:
         found.append(_table("all", rows, ("right by the rule of each data set", *absent(rows))))
     return found
+
+
+def rule(title: str) -> str:
+    """When a pose of a data set is right, in a sentence."""
+    return RULES[title].sentence if title in RULES else OTHER_SENTENCE
 
 
 COLUMNS = ("system", "right", "recall", "F1", "rotation error", "translation error", "median time", "ended early")
@@ -44,12 +50,14 @@ COLUMNS = ("system", "right", "recall", "F1", "rotation error", "translation err
 
 def _table(title: str, rows: list[Row], notes: tuple[str, ...]) -> Table:
     number = len({row["problem"]["name"] for row in rows})
-    lines = tuple(_line(key, [row for row in rows if row["peer"] == key]) for key in systems(rows))
+    others = list(dict.fromkeys(rule for row in rows for rule in list(row.get("rules", {}))[1:]))
     extra = "F1, errors: medians over the pairs that are right; time: over all pairs that ended by themselves"
-    return Table(f"{title}, {number} pairs", COLUMNS, lines, (*notes, extra))
+    lines = tuple(_line(key, [row for row in rows if row["peer"] == key], others) for key in systems(rows))
+    columns = (*COLUMNS, *(f"right by {rule}" for rule in others))
+    return Table(f"{title}, {number} pairs", columns, lines, (*notes, extra))
 
 
-def _line(key: str, rows: list[Row]) -> tuple[str, ...]:
+def _line(key: str, rows: list[Row], others: list[str]) -> tuple[str, ...]:
     done = [row for row in rows if row["outcome"] == "done"]
     right = [row for row in done if row["right"]]
 
@@ -66,7 +74,14 @@ def _line(key: str, rows: list[Row]) -> tuple[str, ...]:
         f"{middle('translation_error'):.3g}",
         seconds(statistics.median(row["wall"] for row in done)) if done else "–",
         ", ".join(f"{early.count(kind)} {ENDED[kind]}" for kind in dict.fromkeys(early)) or "–",
+        *(_by(other, done) for other in others),
     )
+
+
+def _by(other: str, rows: list[Row]) -> str:
+    """Right of those that a rule judges."""
+    judged = [row["rules"][other] for row in rows if other in row.get("rules", {})]
+    return f"{sum(judged)}/{len(judged)}"
 
 
 def pictures(rows: list[Row]) -> dict[str, str]:

@@ -52,6 +52,7 @@ def run(task: Task, started: Path) -> Row:
         "right_pairs": int(given.inlier_mask.sum()),
         "dataset": given.dataset,
         **errors(found, given),
+        "rules": given.verdicts(found.pose) if given.verdicts else {},
         "notes": found.notes,
     }
 
