@@ -1,0 +1,55 @@
+"""HERE's order of the pairs: those that agree in length with many that agree with many come first.
+
+Lengths are compared again in the second pass instead of being kept, so that memory stays linear.
+"""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import Executor
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from benchmarks.peers import BoolArray, FloatArray
+
+
+@njit(cache=True, nogil=True)
+def agree(x, y, i, j, limit):
+    """Whether two pairs are as far apart in one cloud as in the other, within the limit (coordinates are rows)."""
+    a = (x[0, i] - x[0, j]) ** 2 + (x[1, i] - x[1, j]) ** 2 + (x[2, i] - x[2, j]) ** 2
+    b = (y[0, i] - y[0, j]) ** 2 + (y[1, i] - y[1, j]) ** 2 + (y[2, i] - y[2, j]) ** 2
+    # |√a - √b| ≤ limit with one square root.
+    return a + b - limit * limit <= 2.0 * math.sqrt(a * b)
+
+
+@njit(cache=True, nogil=True)
+def neighbour_sums(x, y, limit, weights, first, step):
+    """Sums of the weights of the pairs that agree with each; of the edges (i, j > i), those with i = first, first + step…"""
+    n = x.shape[1]
+    sums = np.zeros(n, dtype=np.int64)
+    for i in range(first, n, step):
+        total = 0
+        own = weights[i]
+        for j in range(i + 1, n):
+            edge = 1 if agree(x, y, i, j, limit) else 0
+            total += edge * weights[j]
+            sums[j] += edge * own
+        sums[i] += total
+    return sums
+
+
+def scores(x: FloatArray, y: FloatArray, limit: float, pool: Executor, threads: int) -> FloatArray:
+    """0.4 of a pair's degree in the graph of agreeing lengths and 0.1 of the sum of its neighbours' degrees."""
+    degrees = np.ones(x.shape[1], dtype=np.int64)
+    for _ in range(2):
+        parts = [pool.submit(neighbour_sums, x, y, limit, degrees, k, threads) for k in range(threads)]
+        own, degrees = degrees, np.sum([part.result() for part in parts], axis=0)
+    return 0.4 * own + 0.1 * degrees
+
+
+def agree_with(x: FloatArray, y: FloatArray, i: int, others: NDArray[np.int64], limit: float) -> BoolArray:
+    """Which other pairs agree with one in length (points are rows)."""
+    a, b = (np.linalg.norm(points[others] - points[i], axis=1) for points in (x, y))
+    return (np.abs(a - b) <= limit) & (others != i)
