@@ -1,19 +1,24 @@
 """HERE: heuristics-guided search of the pose in three stages, each with one sampled pair taken as exact.
 
-Written from the paper's decomposition and the facts of the released code; the paper's stages and where they are:
+Order
+    Pairs are ranked by how many others agree with them in length, and only the best are sampled (`here_order`).
+Translation, three degrees of freedom
+    A sample puts t on a sphere: branch and bound over its height, stabbing of arcs at each height (`here_translation`).
+    The pairs kept are verified by the angle that they span with the sample, seen from t.
+Rotation axis, two degrees
+    A sample puts it on a circle, arcs are stabbed (`here_rotation`).
+Rotation angle, one degree
+    Arcs are stabbed. The better half of the pairs kept gives the pose, which is refined on its consensus.
 
-1. Order: pairs are ranked by how many others agree with them in length, and only the best are sampled (`here_order`).
-2. Translation, three degrees of freedom: a sample puts t on a sphere; branch and bound over its height, stabbing of arcs at
-   each height (`here_translation`). The pairs kept are verified by the angle that they span with the sample, seen from t.
-3. Rotation axis, two degrees: a sample puts it on a circle, arcs are stabbed (`here_rotation`).
-4. Rotation angle, one degree: arcs are stabbed; the better half of the pairs kept gives the pose, refined on its consensus.
+The stages are the paper's, read in its summary; steps, thresholds and numbers are facts of the released code, among
+them that clouds are scaled but not centred, and that pairs after the first 17 000 are used in the refinement only. How
+the paper's text fixes the radii searched and chooses among candidates could not be known. Five things differ:
 
-Where the released code departs from what it evidently means to do, the meaning is followed: degrees count all neighbours
-(there only those that come later); the bound of a slab is the larger of its two chords (there half of the whole, which is
-no bound); verification looks at every pair (there the one after a rejected one escapes); of the candidates the one with most
-inliers wins (there a sum of distances between moved and unmoved source points decides); a sample's own radius is shifted and
-not everybody's. Pairs after the first 17 000 are used in the refinement only, as there, but more than 113 000 do no harm.
-The text of the paper was not at hand beyond its abstract: the numbers are those of the released code.
+- degrees count all neighbours, not only those with a higher index;
+- a slab's bound is the larger of its two chords; half the chord of the whole slab is not always a bound;
+- verification looks at every pair, also at the one after a pair rejected;
+- of the two candidates the one with most inliers within 0.8 ξ wins, not the one that moves the source least;
+- the shift of the radius is the sample's, the other pairs' shells stay where they are.
 """
 
 from __future__ import annotations
@@ -30,10 +35,14 @@ from benchmarks.peers.here_translation import search
 from benchmarks.peers.rigid import fit, residuals
 
 NAME = "HERE"
-PAPER = "T. Huang, H. Li, L. Peng, Y. Liu, Y.-H. Liu: Efficient and robust point cloud registration via heuristics-guided \
-parameter search. TPAMI 2024, arXiv:2404.06155"
-SETTINGS = "As released (tyhuang98/HERE-release): 20 samples, the best 15 % of the pairs vote, heights to 10⁻³ of the largest \
-norm, lengths agree within ξ/2, angle within 1.5 ξ, five refits within ξ, 12 threads"
+PAPER = (
+    "T. Huang, H. Li, L. Peng, Y. Liu, Y.-H. Liu: Efficient and robust point cloud registration via heuristics-guided "
+    "parameter search. TPAMI 2024, arXiv:2404.06155"
+)
+SETTINGS = (
+    "As released (github.com/tyhuang98/HERE-release): 20 samples, the best 15 % of the pairs vote, heights to 10⁻³ of "
+    "the largest norm, lengths agree within ξ/2, angle within 1.5 ξ, five refits within ξ, 12 threads"
+)
 SAMPLES = 20
 VOTING = 0.15
 ACCURACY = 1e-3

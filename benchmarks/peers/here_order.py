@@ -26,7 +26,7 @@ def agree(x, y, i, j, limit):
 
 @njit(cache=True, nogil=True)
 def neighbour_sums(x, y, limit, weights, first, step):
-    """Sums of the weights of the pairs that agree with each; of the edges (i, j > i), those with i = first, first + step…"""
+    """For each pair the sum of its neighbours' weights, over the edges (i, j > i) with i = first, first + step…"""
     n = x.shape[1]
     sums = np.zeros(n, dtype=np.int64)
     for i in range(first, n, step):

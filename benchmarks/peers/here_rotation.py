@@ -14,24 +14,34 @@ TURN = 2.0 * math.pi
 
 
 @njit(cache=True, nogil=True)
+def dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@njit(cache=True, nogil=True)
+def cross(a, b):
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
+@njit(cache=True, nogil=True)
 def across(m):
     """Two unit vectors that complete a unit vector to a frame."""
     k = np.argmin(np.abs(m))
     a = -m[k] * m
     a[k] += 1.0
-    a /= math.sqrt(np.dot(a, a))
-    return a, np.cross(m, a)
+    a /= math.sqrt(dot(a, a))
+    return a, cross(m, a)
 
 
 @njit(cache=True, nogil=True)
 def axis_arcs(a, b, moves, width):
     """Where on the half circle cos φ a + sin φ b an axis is within width of orthogonal to each move y - t - x.
 
-    A move of a right pair is orthogonal to the axis, since a rotation keeps the part along it. Angles modulo π; NaN: nowhere.
+    A move of a right pair is orthogonal to the axis, since a rotation keeps the part along it. Angles are modulo π.
     """
-    starts, ends = np.full(len(moves), np.nan), np.full(len(moves), np.nan)
+    starts, ends = np.empty(len(moves)), np.empty(len(moves))
     for i in range(len(moves)):
-        u, v = np.dot(moves[i], a), np.dot(moves[i], b)
+        u, v = dot(moves[i], a), dot(moves[i], b)
         size = math.sqrt(u * u + v * v)
         if size <= width:
             starts[i], ends[i] = 0.0, math.pi
@@ -54,7 +64,7 @@ def find_axis(x, y, translation, members, width, edge_limit, samples):
             moves[i, c] = y[c, members[i]] - translation[c] - x[c, members[i]]
     best, axis, kept = -1, np.array([0.0, 0.0, 1.0]), np.zeros(n, dtype=np.bool_)
     for k in range(min(samples, n)):
-        size = math.sqrt(np.dot(moves[k], moves[k]))
+        size = math.sqrt(dot(moves[k], moves[k]))
         m = moves[k] / size if size > 0.0 else np.array([0.0, 0.0, 1.0])
         a, b = across(m)
         starts, ends = axis_arcs(a, b, moves, width)
@@ -77,19 +87,19 @@ def find_angle(x, y, translation, axis, members, width):
     starts, ends = np.full(n, np.nan), np.full(n, np.nan)
     for k in range(n):
         p, q = x[:, members[k]].copy(), y[:, members[k]] - translation
-        along = np.dot(p, axis)
-        rise = np.dot(q, axis) - along
+        along = dot(p, axis)
+        rise = dot(q, axis) - along
         p -= along * axis
         q -= (along + rise) * axis
         # |q|² + |p|² - 2 |p| |q| cos(θ - ω) ≤ width² - rise²
-        excess = np.dot(p, p) + np.dot(q, q) + rise * rise - width * width
-        scale = 2.0 * math.sqrt(np.dot(p, p) * np.dot(q, q))
+        excess = dot(p, p) + dot(q, q) + rise * rise - width * width
+        scale = 2.0 * math.sqrt(dot(p, p) * dot(q, q))
         if excess > scale:
             continue
         if excess <= -scale:
             starts[k], ends[k] = 0.0, TURN
         else:
-            middle = math.atan2(np.dot(axis, np.cross(p, q)), np.dot(p, q))
+            middle = math.atan2(dot(axis, cross(p, q)), dot(p, q))
             half = math.acos(excess / scale)
             starts[k], ends[k] = wrapped(middle - half, TURN), wrapped(middle + half, TURN)
     some = ~np.isnan(starts)

@@ -1,8 +1,8 @@
 """HERE's first stage: the translation that keeps one pair, on the sphere of those that keep the sample's length.
 
-Rotations do not change lengths: |y - t| = |x|. With the sample exact, t lies on the sphere around its y with radius |x|;
-every other right pair asks t to lie in a shell. The height t₃ is searched by branch and bound; at one height the sphere
-is a circle, a shell leaves at most two arcs of it, and stabbing these gives the best angle.
+Rotations do not change lengths: |y - t| = |x|. With the sample exact, t lies on the sphere around its y with radius
+|x|; every other right pair asks t to lie in a shell. The height t₃ is searched by branch and bound; at one height the
+sphere is a circle, a shell leaves at most two arcs of it, and stabbing these gives the best angle.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def latitude(centre, radius, height):
 
 @njit(cache=True, nogil=True)
 def upper_bound(centre, radius, low, high, y, lengths, width):
-    """No point of the sphere between two heights lies in more shells: each is at most a chord from the middle circle."""
+    """No point of the sphere between two heights is in more shells: all are within a chord of the middle circle."""
     middle = latitude(centre, radius, 0.5 * (low + high))
     span = max(latitude(centre, radius, high) - middle, middle - latitude(centre, radius, low))
     chord = 2.0 * radius * math.sin(0.5 * span)

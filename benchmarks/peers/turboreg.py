@@ -1,13 +1,13 @@
 """TurboReg: cliques of three in a strict compatibility graph, searched around the edges with most common neighbours.
 
-1. Graph: pairs whose lengths agree within τ and that are not too close (`turboreg_cliques.compatible`); SC² scores of the edges.
-2. Pivots: the K₁ edges with the highest scores; for each the K₂ = 2 best third pairs (`pivots`, `cliques`).
+1. Graph: pairs whose lengths agree within τ and that are not too close; SC² scores of its edges (`turboreg_cliques`).
+2. Pivots: the K₁ edges with the highest scores; for each the K₂ = 2 best third pairs.
 3. A pose from each clique by least squares; the one with most inliers wins.
 4. Refinement: up to 20 weighted refits with weights 1 / (1 + (r/ξ)²) on the inliers, until their number stays.
 
-Two ways from the released code that change nothing in its answer but ties: the graph is kept in bits and only edges are
-scored, instead of a dense product of matrices; a pivot without a clique gives none, instead of three arbitrary pairs. As
-there, pairs after the first 7000 are not looked at.
+Two ways from the released code that leave its answer as it is but for ties: the graph is kept in bits and only edges
+are scored, instead of a dense product of matrices; a pivot without a clique gives none, instead of three arbitrary
+pairs. As there, pairs after the first 7000 are not looked at.
 """
 
 from __future__ import annotations
@@ -19,10 +19,14 @@ from benchmarks.peers.rigid import fit, fit_all, residuals
 from benchmarks.peers.turboreg_cliques import cliques, compatible, inlier_counts, pivots
 
 NAME = "TurboReg"
-PAPER = "S. Yan, P. Shi, Z. Zhao, K. Wang, K. Cao, J. Wu, J. Li: TurboReg: TurboClique for robust and efficient point cloud \
-registration. ICCV 2025, arXiv:2507.01439"
-SETTINGS = "The authors' command for 3DMatch with FPFH: the first 7000 pairs, τ 0.012 m, 2000 pivots, pairs whose distances sum \
-to 0.15 m or less are not compared, most inliers within 0.1 m (IN), 20 refits. Problems are scaled so that ξ = 0.1 m"
+PAPER = (
+    "S. Yan, P. Shi, Z. Zhao, K. Wang, K. Cao, J. Wu, J. Li: TurboReg: TurboClique for robust and efficient point "
+    "cloud registration. ICCV 2025, arXiv:2507.01439"
+)
+SETTINGS = (
+    "The authors' command for 3DMatch with FPFH: the first 7000 pairs, τ 0.012 m, 2000 pivots, pairs whose distances "
+    "sum to 0.15 m or less are not compared, most inliers within 0.1 m (IN), 20 refits; problems scaled to ξ = 0.1 m"
+)
 METRES = True
 MEMORY = "quadratic"
 MOST_PAIRS = 7000

@@ -1,6 +1,6 @@
 """TurboReg's graph and its cliques of three, on bit rows: N²/8 bytes, and common neighbours counted by words.
 
-Publication: section 3 (compatibility graph, SC² scores, O²Graph) and the pivot-guided search.
+The publication's names: compatibility graph, SC² scores, O²Graph (indices in order), pivot-guided search.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def common(a, b):
 
 @njit(cache=True, nogil=True)
 def pivots(rows, most):
-    """The edges (i, j > i) with the highest scores, best first and the earlier first among equals: columns score, i, j."""
+    """The edges with the highest scores, best first, among equals the earlier: columns score, i, j > i."""
     n = len(rows)
     heap = [(0, 0, 0)]
     heap.pop()
