@@ -125,5 +125,5 @@ def test_scores_are_degrees_and_neighbours_degrees():
     degrees = graph.sum(axis=0)
     with ThreadPoolExecutor(3) as pool:
         assert np.allclose(scores(x, y, 0.1, pool, 3), 0.4 * degrees + 0.1 * graph @ degrees)
-    assert np.array_equal(neighbour_sums(x, y, 0.1, np.ones(80, dtype=np.int64), 0, 1), degrees)
+    assert np.array_equal(neighbour_sums(x, y, 0.1, np.ones(80), 0, 1), degrees)
     assert np.array_equal(agree_with(x.T, y.T, 5, np.arange(80), 0.1), graph[5])
