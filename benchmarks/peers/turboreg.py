@@ -5,7 +5,7 @@
 3. A pose from each clique by least squares; the one with most inliers wins.
 4. Refinement: up to 20 weighted refits with weights 1 / (1 + (r/ξ)²) on the inliers, until their number stays.
 
-Two ways from the released code that leave its answer as it is but for ties: the graph is kept in bits and only edges
+Two things differ from the released code, neither to change its answers: the graph is in bits and only edges
 are scored, instead of a dense product of matrices; a pivot without a clique gives none, instead of three arbitrary
 pairs. As there, pairs after the first 7000 are not looked at.
 """
