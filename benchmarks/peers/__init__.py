@@ -1,6 +1,6 @@
 """The systems we are compared with, and ourselves: one file each.
 
-A peer is a module in this folder with
+A peer is a file in this folder that has a ``NAME``; the others are what peers share. It has
 
 - ``NAME``, what tables call it; ``PAPER``, where it was published;
 - ``SETTINGS``, what it runs with and who recommends that, in a sentence or two;
@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import pkgutil
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -27,17 +27,6 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 SCALED_BOUND = 0.1
 """The noise bound, in metres, that systems with constants in metres were made for (3DMatch)."""
-NOT_PEERS = {
-    "rigid",
-    "graph",
-    "cliques",
-    "here_order",
-    "here_stab",
-    "here_translation",
-    "here_rotation",
-    "turboreg_cliques",
-}
-"""Files of this folder that peers share."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +90,8 @@ class Peer:
 
 def keys() -> list[str]:
     """The files of all peers, installed or not."""
-    return [entry.name for entry in pkgutil.iter_modules(__path__) if entry.name not in NOT_PEERS]
+    files = sorted(Path(__path__[0]).glob("*.py"))
+    return [file.stem for file in files if "\nNAME = " in file.read_text(encoding="utf-8")]
 
 
 def peer(key: str) -> Peer:
