@@ -11,6 +11,7 @@ from benchmarks.figures import NAMES, Scope
 from benchmarks.page import write
 from benchmarks.page.chosen import anonymous, by_figure
 from benchmarks.page.losses import losses
+from benchmarks.page.readme import END, START, table
 from benchmarks.page.text import page
 from benchmarks.runs.process import ROOT
 from benchmarks.runs.store import read
@@ -81,6 +82,8 @@ def test_writing_keeps_the_runs_beside_the_benchmarks(tmp_path, monkeypatch):
     monkeypatch.setattr(write, "ROOT", tmp_path)
     for name, file in (("RESULTS", "results.jsonl"), ("PAGE", "results.md"), ("PICTURES", "pictures")):
         monkeypatch.setattr(write, name, tmp_path / file)
+    monkeypatch.setattr(write, "README", tmp_path / "README.md")
+    (tmp_path / "README.md").write_text(f"a\n{START}\nold\n{END}\nb\n", encoding="utf-8")
     runs = tmp_path / "runs.jsonl"
     lines = [{"about": ABOUT}, *some_rows()]
     runs.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
@@ -90,11 +93,18 @@ def test_writing_keeps_the_runs_beside_the_benchmarks(tmp_path, monkeypatch):
     write.write_page(tmp_path / "results.jsonl", quick=True)
     assert (tmp_path / "results.md").read_text(encoding="utf-8") == first
     assert (tmp_path / "pictures" / "fig1.svg").exists()
+    readme = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert readme.startswith(f"a\n{START}\n| ")
+    assert readme.endswith(f"{END}\nb\n")
+    assert "| tear3d" in readme
+    assert "old" not in readme
 
 
 def test_the_page_in_the_docs_is_that_of_the_runs_kept_with_it():
     about, rows = read(write.RESULTS)
-    assert write.PAGE.read_text(encoding="utf-8") == page(about, by_figure(rows))
+    chosen = by_figure(rows)
+    assert write.PAGE.read_text(encoding="utf-8") == page(about, chosen)
+    assert table(chosen) in write.README.read_text(encoding="utf-8")
 
 
 def test_a_file_that_is_no_benchmark_is_refused(tmp_path):
