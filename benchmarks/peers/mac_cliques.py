@@ -12,7 +12,7 @@ ONE = np.uint64(1)
 
 
 @njit(cache=True, nogil=True)
-def degeneracy_rank(starts, indices):  # pragma: no cover - compiled
+def degeneracy_rank(starts, indices):
     """Places of the nodes when the one of the fewest remaining neighbours is always taken next."""
     n = len(starts) - 1
     degree = starts[1:] - starts[:-1]
@@ -41,31 +41,37 @@ def degeneracy_rank(starts, indices):  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True)
-def _lowest(word):  # pragma: no cover - compiled
+def _lowest(word):
     return np.int64(popcount((word & (~word + ONE)) - ONE))
 
 
 @njit(cache=True, nogil=True)
-def _candidates(inside, outside, near, candidates):  # pragma: no cover - compiled
+def _candidates(inside, outside, near, candidates):
     """What to branch on: nodes inside that are no neighbours of the pivot, which has most neighbours inside."""
     words = len(inside)
+    size = np.int64(0)
+    for k in range(words):
+        size += np.int64(popcount(inside[k]))
     best, pivot = np.int64(-1), np.int64(-1)
-    for word in range(words):
-        rest = inside[word] | outside[word]
-        while rest:
-            u = 64 * word + _lowest(rest)
-            rest &= rest - ONE
-            common = np.int64(0)
-            for k in range(words):
-                common += np.int64(popcount(inside[k] & near[u, k]))
-            if common > best:
-                best, pivot = common, u
+    for own in (0, 1):
+        # A node outside can have all of them as neighbours, one inside all others.
+        side, most = inside if own else outside, size - own
+        for word in range(words):
+            rest = side[word]
+            while rest and best < most:
+                u = 64 * word + _lowest(rest)
+                rest &= rest - ONE
+                common = np.int64(0)
+                for k in range(words):
+                    common += np.int64(popcount(inside[k] & near[u, k]))
+                if common > best:
+                    best, pivot = common, u
     for k in range(words):
         candidates[k] = inside[k] & ~near[pivot, k]
 
 
 @njit(cache=True, nogil=True)
-def cliques_from(graph, rank, v, slot, least, most_steps):  # pragma: no cover - compiled
+def cliques_from(graph, rank, v, slot, least, most_steps):
     """The maximal cliques whose first node in degeneracy order is v: members one after another, where each ends, sums
     of the weights of their edges, and whether all were listed. `slot` is scratch, -1 everywhere."""
     starts, indices, weights = graph
@@ -86,12 +92,15 @@ def cliques_from(graph, rank, v, slot, least, most_steps):  # pragma: no cover -
         slot[indices[begin + a]] = a
     for a in range(n):
         u = indices[begin + a]
-        side = inside if rank[u] > rank[v] else outside
-        side[0, a >> 6] |= ONE << np.uint64(a & 63)
+        if rank[u] < rank[v]:
+            outside[0, a >> 6] |= ONE << np.uint64(a & 63)
+            continue
+        inside[0, a >> 6] |= ONE << np.uint64(a & 63)
         for e in range(starts[u], starts[u + 1]):
             b = slot[indices[e]]
             if b >= 0:
                 near[a, b >> 6] |= ONE << np.uint64(b & 63)
+                near[b, a >> 6] |= ONE << np.uint64(a & 63)
                 weight[a, b] = weights[e]
     for a in range(n):
         slot[indices[begin + a]] = -1
@@ -139,7 +148,7 @@ def cliques_from(graph, rank, v, slot, least, most_steps):  # pragma: no cover -
 
 
 @njit(cache=True, nogil=True)
-def best_cliques(graph, least, most_steps):  # pragma: no cover - compiled
+def best_cliques(graph, least, most_steps):
     """Node-guided selection (Sec. 3.3): of every node the clique of the greatest weight it is in (-1: none).
 
     Gives the cliques kept (members, ends), which of them each node has, how many were listed in all, and from how

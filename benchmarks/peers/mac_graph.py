@@ -15,6 +15,8 @@ DENSE = 3.0
 """A graph is reduced when all three typical clustering coefficients exceed this (authors' code)."""
 KEPT_AT_LEAST = 100
 """So many pairs and one more stay when a graph is reduced (authors' code)."""
+MATRIX_NODES = 10_000
+"""Up to here the second order of a dense graph is a product of matrices, as in the authors' code."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ def second_order_graph(source: FloatArray, target: FloatArray, bits: np.ndarray,
     """Edges weighed by w_ij Σ_k w_ik w_kj with w = exp(-d² / 2 scale²) (Eq. 1 to 3); those without triangle go."""
     starts = np.concatenate([[0], np.cumsum(row_counts(bits))])
     indices, first = _rows(bits, starts, source, target, scale)
-    weights = first * _paths(starts, indices, first)
+    weights = first * two_steps(starts, indices, first)
     return Graph(starts, indices, weights).where(weights > 0.0)
 
 
@@ -56,11 +58,22 @@ def coefficients(graph: Graph) -> tuple[FloatArray, float]:
     root = np.cbrt(graph.weights)
     size = np.diff(graph.starts)
     owner = np.repeat(np.arange(len(size)), size)
-    triangles = 0.5 * np.bincount(
-        owner, root * _paths(graph.starts, graph.indices, root), minlength=len(size)
-    )
+    paths = two_steps(graph.starts, graph.indices, root)
+    triangles = 0.5 * np.bincount(owner, root * paths, minlength=len(size))
     possible = 0.5 * size * (size - 1.0)
     return triangles / np.maximum(possible, 1.0), float(triangles.sum() / max(possible.sum(), 1.0))
+
+
+def two_steps(starts: np.ndarray, indices: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Of every edge ij: Σ_k w_ik w_kj."""
+    size = np.diff(starts)
+    n = len(size)
+    if n > MATRIX_NODES or np.sum(size.astype(float) ** 2) < n**3 / 16:
+        return _paths(starts, indices, weights)
+    owner = np.repeat(np.arange(n), size)
+    matrix = np.zeros((n, n), np.float32)
+    matrix[owner, indices] = weights
+    return (matrix @ matrix)[owner, indices]
 
 
 def otsu(values: FloatArray) -> float:
@@ -92,7 +105,7 @@ def reduced(graph: Graph) -> Graph:
 
 
 @njit(cache=True, nogil=True)
-def _bits(x, y, limit):  # pragma: no cover - compiled
+def _bits(x, y, limit):
     n = x.shape[1]
     bits = np.zeros((n, (n + 63) // 64), np.uint64)
     gap = np.empty(n)
@@ -109,7 +122,7 @@ def _bits(x, y, limit):  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True)
-def row_counts(bits):  # pragma: no cover - compiled
+def row_counts(bits):
     """How many bits are set in every row."""
     counts = np.zeros(len(bits), np.int64)
     for i in range(len(bits)):
@@ -119,7 +132,7 @@ def row_counts(bits):  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True)
-def _rows(bits, starts, source, target, scale):  # pragma: no cover - compiled
+def _rows(bits, starts, source, target, scale):
     indices = np.empty(starts[-1], np.int32)
     weights = np.empty(starts[-1], np.float32)
     for i in range(len(bits)):
@@ -137,8 +150,7 @@ def _rows(bits, starts, source, target, scale):  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True)
-def _paths(starts, indices, weights):  # pragma: no cover - compiled
-    """Of every edge ij: Σ_k w_ik w_kj."""
+def _paths(starts, indices, weights):
     sums = np.zeros(len(indices), np.float32)
     mine = np.zeros(len(starts) - 1, np.float32)
     for i in range(len(starts) - 1):

@@ -1,6 +1,8 @@
 """SC²-PCR: sets of pairs that share compatible pairs with a seed, one pose each, the pose with the most inliers.
 
 As in the authors' code only the first 8000 pairs are looked at; the rest takes no part, not even in the last fit.
+With ten inliers of a thousand (99 % outliers) half of every set of 20 is wrong: synthetic problems of ξ = 0.055 come
+out right more often when they are not scaled, so that the thresholds of 0.1 are wider than their noise.
 """
 
 from __future__ import annotations
@@ -15,9 +17,9 @@ from benchmarks.peers.sc2pcr_kernels import compatibility, consensus_sets, local
 NAME = "SC²-PCR"
 PAPER = "Z. Chen, K. Sun, F. Yang, W. Tao: SC²-PCR: a second order spatial compatibility. CVPR 2022"
 SETTINGS = (
-    "config_3DMatch.json of the authors' repository: inlier threshold and compatibility distance ξ = 0.1 m, seeds at most "
-    "20 % of the pairs, suppressed within 0.1 m, sets of 30 and 20, ten power iterations, the first 8000 pairs, at most "
-    "20 refinements; every problem scaled so that ξ = 0.1 m"
+    "config_3DMatch.json of the authors' repository: inlier threshold and compatibility distance ξ = 0.1 m, seeds at "
+    "most 20 % of the pairs and suppressed within 0.1 m, sets of 30 and 20, ten power iterations, the first 8000 "
+    "pairs, at most 20 refinements; every problem scaled so that ξ = 0.1 m"
 )
 METRES = True
 MEMORY = "quadratic"

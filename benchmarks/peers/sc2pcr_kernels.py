@@ -9,7 +9,7 @@ from benchmarks.peers.hypotheses import popcount
 
 
 @njit(cache=True, nogil=True)
-def compatibility(source, target, bound):  # pragma: no cover - compiled
+def compatibility(source, target, bound):
     """First order (Eq. 1 and 2): 1 - (difference of lengths / bound)², never below 0, and whether the difference is
     less than the bound and less than half of it, in bits."""
     n = len(source)
@@ -37,7 +37,7 @@ def compatibility(source, target, bound):  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True)
-def local_maxima(points, scores, radius):  # pragma: no cover - compiled
+def local_maxima(points, scores, radius):
     """Whether no point within the radius has a higher score."""
     n = len(points)
     highest = np.ones(n, np.bool_)
@@ -52,7 +52,7 @@ def local_maxima(points, scores, radius):  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True)
-def second_order(seeds, loose, tight):  # pragma: no cover - compiled
+def second_order(seeds, loose, tight):
     """Of every seed and pair: with how many pairs both are compatible, 0 where they are not with each other (Eq. 3)."""
     n = len(loose)
     counts = np.zeros((len(seeds), n), np.int32)
@@ -68,7 +68,7 @@ def second_order(seeds, loose, tight):  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True)
-def largest(values, k):  # pragma: no cover - compiled
+def largest(values, k):
     """The indices of the k largest, in descending order, the first of equals first."""
     chosen = np.full(k, -1, np.int64)
     height = np.full(k, -1.0)
@@ -83,13 +83,13 @@ def largest(values, k):  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True)
-def _gap(source, target, i, j):  # pragma: no cover - compiled
+def _gap(source, target, i, j):
     a, b = source[i] - source[j], target[i] - target[j]
     return abs(np.sqrt(np.sum(a * a)) - np.sqrt(np.sum(b * b)))
 
 
 @njit(cache=True, nogil=True)
-def consensus_sets(counts, source, target, bound, sizes, turns):  # pragma: no cover - compiled
+def consensus_sets(counts, source, target, bound, sizes, turns):
     """Two-stage sampling (Sec. 3.4): `sizes[0]` pairs of the highest second-order measure with a seed, of these
     `sizes[1]` of the highest measure within the set, and how much each belongs, from the leading eigenvector."""
     k1, k2 = sizes
