@@ -1,4 +1,4 @@
-"""Real correspondences: how many poses are right, how exact, how fast, next to every installed peer.
+"""Real correspondences: how many of our poses are right, how exact, how fast, and what is called a success wrongly.
 
 FOLDER holds one npz per pair of scans with src, dst (N×3), T_gt (4×4) and xi (benchmarks/real_pairs.py); by default
 what TEAR3D_DATA names. Right is judged by the customary limits: 3DMatch 15° and 0.3 m, KITTI 5° and 0.6 m, ETH 3° and
@@ -6,7 +6,7 @@ what TEAR3D_DATA names. Right is judged by the customary limits: 3DMatch 15° an
 the largest consensus, are counted apart. Prints tables; writes real.json and real.svg::
 
     python -m benchmarks.real FOLDER --no-certify
-    python -m benchmarks.real FOLDER --peers none --skip undecidable.json
+    python -m benchmarks.real FOLDER --skip undecidable.json
     python -m benchmarks.real FOLDER --shuffled 100    # meaningless pairs: how many are called a success?
 """
 
@@ -23,7 +23,7 @@ import numpy as np
 import typer
 
 import tear3d
-from benchmarks import baselines, real_pairs
+from benchmarks import real_pairs
 from benchmarks.measure import warm_up
 from benchmarks.output import OUT, console, seconds, show, write_json, write_picture
 from benchmarks.real_pairs import FloatArray, RealPair
@@ -31,14 +31,13 @@ from benchmarks.svg import Line, Panel, figure
 from tear3d.errors import InputError
 from tear3d.metrics import precision_recall_f1, rotation_error, translation_error
 
-OURS = "tear3d"
+SETS = (*real_pairs.DATA_SETS.values(), "other")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One method on one pair."""
+    """Our answer for one pair."""
 
-    method: str
     pair: str
     dataset: str
     decidable: bool
@@ -70,28 +69,14 @@ def our_solver(certify: bool, threads: int | None, time_limit: float | None) -> 
     return solve
 
 
-def peer_solver(peer: baselines.Peer) -> Solver:
-    def solve(pair: RealPair) -> tuple[FloatArray, str]:
-        if len(pair.source) > peer.most_pairs:
-            return np.full((4, 4), np.nan), "too large"
-        try:
-            return peer.register(pair.source, pair.target, pair.noise_bound), "done"
-        except RuntimeError as error:
-            console.print(f"{peer.name} failed on {pair.name}: {error}", style="yellow")
-            return np.full((4, 4), np.nan), "failed"
-
-    return solve
-
-
-def judge(method: str, solve: Solver, pair: RealPair, decidable: bool) -> Outcome:
-    """Run a method on a pair and compare its pose with the truth."""
+def judge(solve: Solver, pair: RealPair, decidable: bool) -> Outcome:
+    """Solve a pair and compare the pose with the truth."""
     started = time.perf_counter()
     pose, status = solve(pair)
     elapsed = time.perf_counter() - started
     turn, shift = rotation_error(pose, pair.truth), translation_error(pose, pair.truth)
     limits = pair.limits
     return Outcome(
-        method=method,
         pair=pair.name,
         dataset=pair.dataset,
         decidable=decidable,
@@ -120,32 +105,24 @@ def shuffled(pairs: list[RealPair], number: int, solve: Solver, seed: int = 0) -
 
 
 def show_outcomes(outcomes: list[Outcome]) -> None:
-    """One table: methods by data sets, decidable pairs only."""
+    """One table: a row for each data set, decidable pairs only."""
     counted = [o for o in outcomes if o.decidable]
-    rows = []
-    for method in dict.fromkeys(o.method for o in counted):
-        mine = [o for o in counted if o.method == method]
-        for dataset in (*real_pairs.DATA_SETS.values(), "other", "all"):
-            part = [o for o in mine if (dataset in (o.dataset, "all")) and o.status != "too large"]
-            if part:
-                rows.append(_summary(method, dataset, part))
+    parts = {name: [o for o in counted if name in (o.dataset, "all")] for name in (*SETS, "all")}
     show(
         "Real pairs",
-        ("method", "data set", "right", "recall", "F1", "rotation", "translation", "median time", "slowest"),
-        rows,
+        ("data set", "right", "recall", "F1", "rotation", "translation", "median time", "slowest"),
+        [_summary(name, part) for name, part in parts.items() if part],
         ["F1 and errors: medians over the pairs that are right (translation in units of the data)"],
-        words=2,
     )
 
 
-def _summary(method: str, dataset: str, part: list[Outcome]) -> list[str]:
+def _summary(dataset: str, part: list[Outcome]) -> list[str]:
     right = [o for o in part if o.right]
 
     def middle(key: str) -> float:
         return statistics.median(getattr(o, key) for o in right) if right else float("nan")
 
     return [
-        method,
         dataset,
         f"{len(right)}/{len(part)}",
         f"{100 * len(right) / len(part):.0f} %",
@@ -159,14 +136,12 @@ def _summary(method: str, dataset: str, part: list[Outcome]) -> list[str]:
 
 def show_misses(outcomes: list[Outcome]) -> None:
     """What we got wrong, and what we said about it; then the undecidable pairs."""
-    ours = [o for o in outcomes if o.method == OURS]
     for title, chosen in (
-        ("Wrong", [o for o in ours if o.decidable and not o.right]),
-        ("Undecidable (not counted above)", [o for o in ours if not o.decidable]),
+        ("Wrong", [o for o in outcomes if o.decidable and not o.right]),
+        ("Undecidable (not counted above)", [o for o in outcomes if not o.decidable]),
     ):
         if chosen:
-            rows = [_miss(o) for o in chosen]
-            show(f"{OURS}: {title}", ("pair", "inliers", "status", "rotation", "translation", "time"), rows)
+            show(title, ("pair", "inliers", "status", "rotation", "translation", "time"), [_miss(o) for o in chosen])
 
 
 def _miss(o: Outcome) -> list[str]:
@@ -175,31 +150,30 @@ def _miss(o: Outcome) -> list[str]:
 
 
 def picture(outcomes: list[Outcome]) -> str:
-    """How many pairs each method has right within a time, and within a rotation error."""
+    """How many pairs are right within a time, and within a rotation error, one line for each data set."""
     counted = [o for o in outcomes if o.decidable]
-    methods = list(dict.fromkeys(o.method for o in counted))
+    sets = [name for name in SETS if any(o.dataset == name for o in counted)]
     panels = [
-        Panel(title, axis, "pairs", [_steps(m, counted, key) for m in methods], log_y=False)
+        Panel(title, axis, "pairs", [_steps(name, counted, key) for name in sets], log_y=False)
         for title, axis, key in (
             ("right within a time", "seconds", "seconds"),
             ("right within a rotation error", "degrees", "rotation_error"),
         )
     ]
-    return figure(f"{len({o.pair for o in counted})} real pairs", panels)
+    return figure(f"{len(counted)} real pairs", panels)
 
 
-def _steps(method: str, outcomes: list[Outcome], key: str) -> Line:
-    values = sorted(max(getattr(o, key), 1e-4) for o in outcomes if o.method == method and o.right)
+def _steps(dataset: str, outcomes: list[Outcome], key: str) -> Line:
+    values = sorted(max(getattr(o, key), 1e-4) for o in outcomes if o.dataset == dataset and o.right)
     start = [(values[0], 0.0)] if values else []
-    return Line(method, start + [(value, k + 1.0) for k, value in enumerate(values)], step=True)
+    return Line(dataset, start + [(value, k + 1.0) for k, value in enumerate(values)], step=True)
 
 
 def main(
     folder: Annotated[Path | None, typer.Argument(help="Folder of npz files; default: TEAR3D_DATA.")] = None,
     certify: Annotated[bool, typer.Option(help="Prove the answers.")] = True,
     threads: Annotated[int | None, typer.Option(min=1, help="All cores by default.")] = None,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds per pair for tear3d.")] = 60.0,
-    peers: Annotated[str, typer.Option(help="all, none, or names separated by commas.")] = "all",
+    time_limit: Annotated[float | None, typer.Option(help="Seconds per pair.")] = 60.0,
     only: Annotated[str, typer.Option(help="Only pairs whose names contain this.")] = "",
     skip: Annotated[
         Path | None, typer.Option(help="JSON list of undecidable pairs; default: a README's table.")
@@ -221,30 +195,15 @@ def main(
     if shuffles:
         _report_shuffled(shuffled(pairs, shuffles, ours), out)
         return
-    methods = {OURS: ours} | {peer.name: peer_solver(peer) for peer in _chosen(peers)}
     outcomes = []
-    for name, solve in methods.items():
-        for pair in pairs:
-            with console.status(f"{name}: {pair.name} …"):
-                outcomes.append(judge(name, solve, pair, pair.name not in apart))
+    for pair in pairs:
+        with console.status(f"{pair.name} …"):
+            outcomes.append(judge(ours, pair, pair.name not in apart))
     show_outcomes(outcomes)
     show_misses(outcomes)
     settings = {"certify": certify, "threads": threads, "time_limit": time_limit}
     write_json(out / "real.json", {"settings": settings, "outcomes": [asdict(o) for o in outcomes]})
     write_picture(out / "real.svg", picture(outcomes))
-
-
-def _chosen(names: str) -> list[baselines.Peer]:
-    found = {} if names == "none" else {peer.name: peer for peer in baselines.peers()}
-    if names in ("all", "none"):
-        return list(found.values())
-    wanted = [name.strip() for name in names.split(",")]
-    for name in wanted:
-        if name not in found:
-            raise typer.BadParameter(
-                f"{name!r} is not among the peers that can run here: {', '.join(found)}", param_hint="--peers"
-            )
-    return [found[name] for name in wanted]
 
 
 def _report_shuffled(found: list[dict[str, Any]], out: Path) -> None:

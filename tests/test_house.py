@@ -22,7 +22,6 @@ LONG_SIGNATURES = {
     ("tear3d/clouds/register.py", "register_clouds"),
     ("tear3d/lab/synthetic.py", "make_problem"),
     ("tear3d/report/html.py", "write_report"),
-    ("benchmarks/real.py", "main"),  # a command too
 }
 TABLE = "## Where does a new thing go?"
 # Where people's files lie on Linux, macOS and Windows.
