@@ -1,4 +1,4 @@
-"""The largest clique of a graph held as rows of bits: cores first, then a greedy clique, then branch and bound by colours.
+"""The largest clique of a graph held as rows of bits: cores, a greedy clique, then branch and bound by colours.
 
 The plan is that of PMC (Rossi, Gleich, Gebremedhin: Parallel maximum clique algorithms with applications to network
 analysis, SIAM J. Sci. Comput. 2015); the colouring of bit rows is that of BBMC (San Segundo et al., Comput. Oper. Res.
@@ -70,7 +70,7 @@ def pack(flags, row):
 
 @njit(cache=True, nogil=True)
 def same_lengths(x: FloatArray, y: FloatArray, tolerance: float) -> Bits:
-    """An edge wherever the lengths between two points of x and the same two of y differ by no more than the tolerance."""
+    """An edge wherever the lengths between two points of x and of y differ by no more than the tolerance."""
     n = len(x)
     words = (n + WORD - 1) // WORD
     rows = np.zeros((n, words), np.uint64)
@@ -221,7 +221,7 @@ def branch(rows, known, budget):
 
 @njit(cache=True, nogil=True)
 def greedy(rows, core):
-    """PMC's heuristic: from every vertex, always the neighbour of highest core number. Rows sorted by it, highest first."""
+    """PMC's heuristic: from every vertex, always the neighbour of highest core number, which comes first."""
     n, words = rows.shape
     best, chosen = np.empty(0, np.int64), np.empty(n, np.int64)
     for v in range(n):
@@ -245,7 +245,7 @@ def greedy(rows, core):
 
 @njit(cache=True, nogil=True)
 def largest(rows: Bits, budget: int) -> tuple[IntArray, bool]:
-    """The largest clique, and whether it is proven; a budget of words read stands for a time limit, but is repeatable."""
+    """The largest clique, and whether it is proven; a budget of words read is a time limit that repeats itself."""
     order, core = cores(rows)
     order = order[::-1].copy()
     rows, core = induced(rows, order), core[order]

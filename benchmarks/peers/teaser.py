@@ -14,9 +14,9 @@ from benchmarks.peers.rigid import pose
 NAME = "TEASER (ours)"
 PAPER = "H. Yang, J. Shi, L. Carlone: TEASER: fast and certifiable point cloud registration. T-RO 2021"
 SETTINGS = (
-    "those of the authors' examples: cbar² 1, no scale, exact clique, rotation by GNC-TLS on the chain of the clique, factor 1.4, "
-    "100 iterations, cost threshold 1e-12. The limit of the clique search (theirs: an hour) counts words instead of seconds, "
-    "so that answers repeat: about a minute"
+    "those of the authors' examples: cbar² 1, no scale, exact clique, rotation by GNC-TLS on the chain of the clique, "
+    "factor 1.4, 100 iterations, cost threshold 1e-12. The limit of the clique search (theirs: an hour) counts words "
+    "instead of seconds, so that answers repeat: about a minute"
 )
 MEMORY = "quadratic"
 GNC_FACTOR = 1.4
@@ -72,7 +72,7 @@ def aligned(a: FloatArray, b: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def vote(values: FloatArray, bound: float) -> float:
-    """Adaptive voting: the number that minimises Σ min((value - number)² / bound², 1), over all sets within one bound."""
+    """Adaptive voting: the number that minimises Σ min((value - number)² / bound², 1)."""
     middle = np.median(values)
     values = np.sort(values - middle)
     ends = np.sort(np.concatenate([values - bound, values + bound]))
