@@ -120,10 +120,11 @@ def reachable(u, v, near, wanted, bound):
     """Whether some rotation may bring as many as wanted within the bound: branch and bound over axis times angle.
 
     Within a cube of half side h no rotation is further than √3 h from that of the centre (Hartley and Kahl, IJCV 2009).
+    Returns the number of cubes as well.
     """
     m, need = len(u), wanted - 1 - near
     if need <= 0:
-        return True
+        return True, 0
     lengths = np.sqrt((u**2).sum(axis=1))
     stack = np.zeros((7 * 64 + 8, 4))
     stack[0, 3] = np.pi
@@ -135,7 +136,7 @@ def reachable(u, v, near, wanted, bound):
             continue
         cubes += 1
         if cubes > MOST_CUBES:
-            return True
+            return True, cubes
         rotation = from_axis_angle(centre)
         reach = 2.0 * np.sin(0.5 * min(np.sqrt(3.0) * half, np.pi))
         certain, possible = 0, 0
@@ -146,7 +147,7 @@ def reachable(u, v, near, wanted, bound):
             certain += square <= bound * bound
             possible += square <= (bound + reach * lengths[i]) ** 2
         if certain >= need:
-            return True
+            return True, cubes
         if possible < need:
             continue
         for corner in range(8):
@@ -154,4 +155,4 @@ def reachable(u, v, near, wanted, bound):
                 stack[top, c] = centre[c] + (half if corner >> c & 1 else -half) * 0.5
             stack[top, 3] = 0.5 * half
             top += 1
-    return False
+    return False, cubes

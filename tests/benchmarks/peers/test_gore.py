@@ -115,9 +115,18 @@ def test_branch_and_bound_decides_what_a_rotation_can_reach():
     rotation = random_rotation(rng)
     u = rng.normal(size=(30, 3))
     v = np.vstack([u[:12] @ rotation.T, np.linalg.norm(u[12:], axis=1)[:, None] * [0.0, 0.0, 1.0]])
-    assert gore_rotation.reachable(u, v, 0, 13, 0.05)
-    assert not gore_rotation.reachable(u, v, 0, 20, 0.05)
-    assert gore_rotation.reachable(u, v, 7, 20, 0.05)
+    assert gore_rotation.reachable(u, v, 0, 13, 0.05)[0]
+    assert not gore_rotation.reachable(u, v, 0, 20, 0.05)[0]
+    assert gore_rotation.reachable(u, v, 7, 20, 0.05)[0]
+
+
+def test_what_is_not_looked_at_stays(monkeypatch):
+    problem = make_problem(300, 0.9, seed=0)
+    monkeypatch.setattr(gore, "MOST_ARCS", 500)
+    found = gore.register(problem.source, problem.target, problem.noise_bound)
+    assert not found.notes["finished"]
+    assert found.notes["left"] > 100
+    assert rotation_error(found.pose, problem.transformation) < 2.0
 
 
 def test_odd_input_does_not_crash():
