@@ -8,6 +8,8 @@ from benchmarks.peers import FloatArray
 from tear3d.synthetic import make_problem
 
 NOISE = 0.1
+FITS = ("three right pairs", "collinear", "one point many times", "zeros", "far away", "everything fits")
+"""Those of which one pose fits all pairs."""
 
 
 def odd_pairs() -> dict[str, tuple[FloatArray, FloatArray]]:
@@ -15,6 +17,8 @@ def odd_pairs() -> dict[str, tuple[FloatArray, FloatArray]]:
     cloud, other = rng.uniform(-3.0, 3.0, (2, 50, 3))
     line = np.linspace(-3.0, 3.0, 40)[:, None] * np.array([1.0, 2.0, -1.0])
     return {
+        "no pair": (cloud[:0], cloud[:0]),
+        "everything fits": (cloud, cloud @ turn() + 1.0),
         "one pair": (cloud[:1], cloud[:1] + 1.0),
         "two pairs": (cloud[:2], cloud[:2] + 1.0),
         "three right pairs": (cloud[:3], cloud[:3] @ turn() + 1.0),

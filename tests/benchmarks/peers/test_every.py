@@ -1,0 +1,58 @@
+"""What holds for every system: it says what it is, finds what is easy, repeats itself, and bears odd pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks import peers
+from benchmarks.figures import systems
+from tear3d.metrics import rotation_error, translation_error
+from tear3d.synthetic import make_problem
+from tests.benchmarks.peers.odd_pairs import NOISE, odd_pairs, pose_or_nothing
+
+ROWS = ("tear1", "cm1", "tls1")
+"""They solve a row, not a pose."""
+NEED_CHECKPOINTS = systems.LEARNED
+HERE = [key for key in peers.keys() if key not in (*ROWS, *NEED_CHECKPOINTS, "teaserpp")]  # noqa: SIM118
+
+
+@pytest.fixture(params=HERE)
+def peer(request):
+    found = peers.peer(request.param)
+    if reason := found.missing():
+        pytest.skip(reason)
+    return found
+
+
+def test_every_system_says_what_it_is():
+    every = peers.peers()
+    assert len({peer.name for peer in every}) == len(every)
+    for peer in every:
+        assert len(peer.paper) > 10, peer.key
+        assert len(peer.settings) > 10, peer.key
+        assert getattr(peer.module, "MEMORY", "linear") in ("linear", "quadratic"), peer.key
+
+
+def test_every_system_has_its_place_in_the_figures():
+    assert set(peers.keys()) == {*systems.ALL, *ROWS, "ransac"}
+    assert {key for key in systems.LINEAR if peers.peer(key).quadratic} == set()
+    assert set(systems.ALL) - set(systems.LINEAR) == {key for key in systems.ALL if peers.peer(key).quadratic}
+
+
+def test_an_unknown_system_is_named():
+    with pytest.raises(ValueError, match="'nobody' is not a peer: expected one of"):
+        peers.peer("nobody")
+
+
+def test_half_wrong_is_easy_and_the_answer_repeats(peer):
+    made = make_problem(300, 0.5, seed=3)
+    one, two = (peer.register(made.source, made.target, made.noise_bound).pose for _ in range(2))
+    assert np.array_equal(one, two)
+    assert rotation_error(one, made.transformation) < 2.0
+    assert translation_error(one, made.transformation) < 0.1
+
+
+def test_odd_pairs_give_a_pose_or_nothing(peer):
+    for name, (source, target) in odd_pairs().items():
+        assert pose_or_nothing(peer.register(source, target, NOISE).pose), name
