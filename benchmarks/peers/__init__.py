@@ -27,7 +27,7 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 SCALED_BOUND = 0.1
 """The noise bound, in metres, that systems with constants in metres were made for (3DMatch)."""
-NOT_PEERS = {"rigid", "graph", "cliques"}
+NOT_PEERS = {"rigid", "graph", "cliques", "rows"}
 """Files of this folder that peers share."""
 
 
