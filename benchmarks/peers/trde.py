@@ -13,8 +13,8 @@ Written from what can be known of the publication without its code, which was no
   halved along what widens ξ most; the three unknowns of the second stage are one box, where that code searches the
   angle inside a search of the shift. At the end least squares on the inliers, five times, as there.
 
-The TEAR paper measures it five times slower than CM-1. It does look at over a hundred times as many branches, but
-counting is one pass that the compiler vectorises, and CM-1 sorts: in seconds the two are close here.
+The TEAR paper measures it five times slower than CM-1. It does look at some hundred times as many branches, but to
+count is one pass that the compiler vectorises, and CM-1 sorts: in seconds this one is the faster of the two.
 """
 
 from __future__ import annotations
