@@ -47,7 +47,7 @@ def solve_as_printed(pairs: Pairs, options: Options, limits: Limits) -> Proof:
         left = row_band(pairs, row, loss)
     stages: tuple[StageCertificate, ...] = (first,)
     rows: tuple[Row, ...] = (row,)
-    if limits.exceeded() is None and len(left.index):
+    if limits.exceeded() is None:
         with limits.timed("second row"):
             x, y = pairs.x[left.index], pairs.y[left.index]
             problem = RowProblem(x, y, left.xi, left.w, pairs.x_mean, v, float(pairs.y_mean @ v), row.r)

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.limits import Limits
 from tear3d.problem.options import BRANCH_RESOLUTION, Options
+from tear3d.prove.certificate import StageCertificate
 from tear3d.prove.domains.angles import WHOLE_SPHERE, AngleRectangle
 from tear3d.prove.domains.circle import Arc
 from tear3d.prove.driver import Found, maximise
@@ -47,6 +50,9 @@ def solve_printed_row(problem: RowProblem, options: Options, limits: Limits, nam
     BRANCH_RESOLUTION; its bounds then stay in the certificate, whose gap is open.
     """
     stage = PrintedRow(problem, options, name)
+    if len(problem.source) == 0:
+        centre = stage.domain.centre(stage.domain.roots[0])
+        return Found(np.array([*centre, 0.0]), StageCertificate(name, 0.0, 0.0, 0.0, 0.0, 0, True, "gap"))
     return maximise(stage, stage.begin(), rel_gap=options.rel_gap, limits=limits)
 
 

@@ -65,6 +65,14 @@ def test_the_incumbent_is_always_the_centre_of_a_branch():
         assert steps == pytest.approx(round(steps), abs=1e-6)
 
 
+@pytest.mark.parametrize("across", [None, ACROSS])
+def test_of_no_pairs_nothing_is_saved(across):
+    *_, problem = problem_of(across=across)
+    found = solved(problem.some(slice(0, 0)))
+    assert np.linalg.norm(found.solution[:3]) == pytest.approx(1.0)
+    assert (found.certificate.saving_bound, found.certificate.closed, found.certificate.gap) == (0.0, True, 0.0)
+
+
 def test_no_branch_is_divided_below_the_resolution():
     *_, problem = problem_of()
     stage = PrintedRow(problem, Options.of(method="paper"), "row")
