@@ -19,7 +19,7 @@ from tear3d.problem.kernels import needed
 from tear3d.problem.limits import Limits, ProgressCallback, Stop, ctrl_c_cancels
 from tear3d.problem.losses import Loss, LossName
 from tear3d.problem.objective import Scored, full_saving, survey
-from tear3d.problem.options import BoundsName, Certify, Options, TimeLimit
+from tear3d.problem.options import BoundsName, Certify, Method, Options, TimeLimit
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 from tear3d.prove.certificate import Certificate, Proof
@@ -40,9 +40,10 @@ def register(
     rel_gap: float | None = None,
     threads: int | None = None,
     seed: int = 0,
-    certify: Certify = "pose",
+    certify: Certify = True,
     progress: ProgressCallback | None = None,
     bounds: BoundsName = "sharp",
+    method: Method = "tear3d",
 ) -> Result:
     """Find the rotation and translation that map source points onto their matched target points.
 
@@ -72,8 +73,8 @@ def register(
         All cores by default. The result does not depend on it.
     seed : int
         Of the random order in which candidate poses are tried.
-    certify : {"pose", "rows", False}
-        "pose" (or True, or "full", its old name) proves the pose itself: no rotation and translation at all saves more
+    certify : {True, "pose", "rows", False}
+        "pose" (or "full", its old name, or True) proves the pose itself: no rotation and translation at all saves more
         in the full objective. "rows" proves two rows of it, one after the other, as the paper does: a weaker statement.
         False returns the best candidate at once, with status "uncertified". What could be chance gets no proof.
     progress : callable, optional
@@ -82,6 +83,10 @@ def register(
     bounds : {"sharp", "sweep", "paper"}
         With `certify="rows"`: the fast bounds; those of the paper (slow; for reference); or the same on the paper's own
         cells, rectangles of angles (slower still). The losses "cm" and "tls" always use the sweep.
+    method : {"tear3d", "paper"}
+        "paper" is the paper's own method, for comparison: its cells and bounds along the coordinate axes, without a
+        candidate to start from, in one thread, ended by the gap or by its branch resolution; then an SVD. `certify` is
+        "rows" then, `bounds` "paper" and `threads` 1; `seed` has no meaning, and no other pose is looked for.
 
     Returns
     -------
@@ -107,6 +112,7 @@ def register(
         loss=loss,
         certify=certify,
         bounds=bounds,
+        method=method,
         progress=progress,
         time_limit=time_limit,
         node_limit=node_limit,
@@ -116,7 +122,8 @@ def register(
     )
     limits = options.limits()
     pairs = Pairs.of(source, target, noise_bound, weights)
-    with compiled_apart(limits, needed(options.certify, pairs=len(pairs))), ctrl_c_cancels(limits):
+    kernels = needed(options.certify, pairs=len(pairs), method=options.method)
+    with compiled_apart(limits, kernels), ctrl_c_cancels(limits):
         return solve(pairs, options, limits)
 
 
@@ -130,6 +137,8 @@ def solve(
     ranks.load()
     pairs.check_range(options.the_loss)
     chance = Chance(pairs)
+    if options.method == "paper":
+        return _solve_as_printed(pairs, options, limits, chance)
     with limits.timed("candidates"):
         if search is None:
             search = Search.run(pairs, options, limits, chance.like)
@@ -152,6 +161,19 @@ def solve(
             compared = contest(chance, proof.best.pose, others, options.the_loss)
     with limits.timed("packaging"):
         return _package(pairs, proof, options, Ending(ended, search.done, limits.laps), compared)
+
+
+def _solve_as_printed(pairs: Pairs, options: Options, limits: Limits, chance: Chance) -> Result:
+    """By the paper's method; its pose is judged as any other."""
+    from tear3d.prove.paper import solve_as_printed
+
+    with limits.proving():
+        proof = solve_as_printed(pairs, options, limits)
+        ended = limits.exceeded()
+    with limits.timed("judgement"):
+        compared = contest(chance, proof.best.pose, [], options.the_loss)
+    with limits.timed("packaging"):
+        return _package(pairs, proof, options, Ending(ended, ended is None, limits.laps), compared)
 
 
 def _proven(pairs: Pairs, best: Scored, options: Options, limits: Limits, chance: Chance) -> Proof:
@@ -202,6 +224,7 @@ def _package(pairs: Pairs, proof: Proof, options: Options, ending: Ending, compa
         aside_may_win=options.certify != "pose" and pairs.aside_total(loss) > best.saving,
         ambiguity=ambiguity,
         alone=compared.level,
+        resolution=options.resolution,
     )
     status, message = verdict(known)
     return Result(

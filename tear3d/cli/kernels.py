@@ -143,7 +143,7 @@ def _all_rows() -> None:
 
 
 def _sweeps() -> None:
-    for across in (False, True):
+    for across in (True, False):  # rectangles come last: they tell that all is there
         for bounds, loss in (("sharp", "cm"), ("sharp", "tls"), ("sweep", "tear"), ("paper", "tear")):
             _rows(across=across, bounds=bounds, loss=loss)
 

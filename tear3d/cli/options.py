@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -22,6 +22,11 @@ class Loss(StrEnum):
 class Bounds(StrEnum):
     sharp = "sharp"
     sweep = "sweep"
+    paper = "paper"
+
+
+class Method(StrEnum):
+    tear3d = "tear3d"
     paper = "paper"
 
 
@@ -60,7 +65,7 @@ _PROOFS: dict[Proven, Proof] = {Proven.pose: "pose", Proven.rows: "rows", Proven
 _SEARCH, _OUTPUT = "Search", "Output"
 
 
-def proof(certify: Proven | None, full: bool, no_certify: bool) -> Proof:
+def proof(certify: Proven | None, full: bool, no_certify: bool) -> Proof | Literal[True]:
     """The `certify` of the library from --certify and its old names."""
     from tear3d.errors import InputError
 
@@ -73,14 +78,15 @@ def proof(certify: Proven | None, full: bool, no_certify: bool) -> Proof:
         given["--no-certify"] = False
     if len(set(given.values())) > 1:
         raise InputError(f"{' and '.join(given)} contradict each other: pass one of them")
-    return next(iter(given.values()), "pose")
+    return next(iter(given.values()), True)
 
 
-def gap(rel_gap: float | None, certify: Proven | None) -> float:
+def gap(rel_gap: float | None, certify: Proven | None, method: Method = Method.tear3d) -> float:
     """The gap that a search comes to its end at."""
     from tear3d.problem.options import GAPS
 
-    return GAPS["rows" if certify is Proven.rows else "pose"] if rel_gap is None else rel_gap
+    rows = certify is Proven.rows or method is Method.paper
+    return GAPS["rows" if rows else "pose"] if rel_gap is None else rel_gap
 
 
 def seconds(time_limit: Any) -> Limit:

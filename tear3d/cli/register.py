@@ -41,6 +41,10 @@ def register(
             help="Of rows (--certify rows). sharp: fast bounds; sweep: the paper's; paper: those on the paper's cells."
         ),
     ] = options.Bounds.sharp,
+    method: Annotated[
+        options.Method,
+        typer.Option(help="paper: the paper's own method, as it is printed; slow, for comparison."),
+    ] = options.Method.tear3d,
     time_limit: options.TimeLimit = None,
     node_limit: options.NodeLimit = None,
     rel_gap: options.RelGap = None,
@@ -68,7 +72,7 @@ def register(
     A .npz file may carry noise_bound, weights, and the truth to compare with: transformation and inlier_mask.
     """
     outputs = Outputs(out, report, pose, g2o)
-    with exit_on_errors(), Session(context, quiet=quiet, rel_gap=options.gap(rel_gap, certify)) as session:
+    with exit_on_errors(), Session(context, quiet=quiet, rel_gap=options.gap(rel_gap, certify, method)) as session:
         from tear3d.cli.truth import read_truth
 
         proof = options.proof(certify, full, no_certify)
@@ -89,6 +93,7 @@ def register(
             "seed": seed,
             "certify": proof,
             "bounds": bounds.value,
+            "method": method.value,
         }
         result = solve(session, problem.source, problem.target, **given)
         from tear3d.cli.again import registered_in_python

@@ -130,7 +130,8 @@ class Session:
 
 def solve(session: Session, source: Any, target: Any, **options: Any) -> Result:
     """Call the library under the session's progress bar."""
-    compile_when_cold(session, kernels.needed(options.get("certify", True), pairs=len(source)))
+    method = options.get("method", "tear3d")
+    compile_when_cold(session, kernels.needed(options.get("certify", True), pairs=len(source), method=method))
     return tear3d.register(source, target, progress=session.bar, **options)
 
 

@@ -122,4 +122,7 @@ def _checked_options(options: dict[str, Any]) -> Options:
     for name in options:
         if name not in known:
             raise TypeError(f"register_clouds() got an unexpected keyword argument {name!r}")
-    return Options.of(**options)
+    checked = Options.of(**options)
+    if checked.method != "tear3d":
+        raise InputError(f"method is {checked.method!r}: between clouds only 'tear3d'; pass the matches to register")
+    return checked

@@ -11,7 +11,7 @@ interrupted   likewise, by Ctrl-C or by the progress callback                   
 no_consensus  the search for candidates is complete, and the best could be chance         no
 ============  ==========================================================================  ===================
 
-What could be chance gets no proof.
+What could be chance gets no proof; the paper's method, which is nothing but a proof, has tried one all the same.
 """
 
 from __future__ import annotations
@@ -56,6 +56,8 @@ class Evidence(NamedTuple):
     ambiguity: Ambiguity | None = None
     alone: float = 0.0
     """The level without a look at the other poses."""
+    resolution: float | None = None
+    """Radians, where cells this narrow are not split though they could be."""
 
 
 def could_be_chance(level: float) -> bool:
@@ -119,7 +121,16 @@ def _verdict(known: Evidence) -> tuple[Status, str]:
         return "uncertified", text + _notes(known)
     if any(stage.ended_by == "set_aside" for stage in certificate.stages):
         return "uncertified", _aside(known)
-    return "uncertified", "the gap could not be closed at the resolution of the numbers"
+    return "uncertified", _too_narrow(known)
+
+
+def _too_narrow(known: Evidence) -> str:
+    if known.resolution is None:
+        return "the gap could not be closed at the resolution of the numbers"
+    reached = f"the search ended at its branch resolution of {known.resolution:g} rad before the gap was closed"
+    if not known.certificate.agrees:
+        return f"{reached}; the rows found are not those of this pose"
+    return f"{reached}: no row saves more than {up_to_percent(known.certificate.gap)} beyond the one found"
 
 
 def _doubt(known: Evidence) -> str:

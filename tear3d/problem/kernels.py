@@ -53,8 +53,12 @@ _settled: set[str] = set()
 """Groups that are in the cache, or that were tried: this process asks no more."""
 
 
-def needed(certify: str | bool = "pose", *, pairs: int = 0, clouds: bool = False) -> tuple[str, ...]:
+def needed(
+    certify: str | bool = "pose", *, pairs: int = 0, clouds: bool = False, method: str = "tear3d"
+) -> tuple[str, ...]:
     """The groups that a call needs. Whether rows in float32 are in the cache cannot be told: they are left out."""
+    if method == "paper":
+        return ("sweeps", "ascents")
     proof = () if not certify else ("votes", "slopes", "lengths") if certify != "rows" else ("rows",)
     if certify == "rows" and pairs > DOUBLE_LIMIT:
         proof = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -18,6 +18,7 @@ Certify = bool | Literal["pose", "rows", "full"]
 Proof = Literal["pose", "rows", False]
 TimeLimit = float | Literal["auto"] | None
 BoundsName = Literal["sharp", "sweep", "paper"]
+Method = Literal["tear3d", "paper"]
 MOST_THREADS = 1024
 _CORES = os.cpu_count() or 1
 PROOF_SECONDS = 60.0
@@ -25,6 +26,9 @@ PROOF_SECONDS = 60.0
 GAPS: dict[Proof, float] = {"pose": 1e-2, "rows": 1e-3, False: 1e-2}
 """The gap that is asked for when nobody says which (free choices). The last tenth of a per cent costs cells near the
 optimum: few of a row, which has two angles, many of a pose, which has three and a translation."""
+
+BRANCH_RESOLUTION = 1e-3
+"""Of the paper's method, in radians (paper, Hyperparameter Setup)."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ class Options:
     certify: Proof = "pose"
     progress: Callable[..., object] | None = None
     bounds: str = "sharp"
+    method: str = "tear3d"
 
     @classmethod
     def of(
@@ -49,15 +54,18 @@ class Options:
         loss: LossName = "tear",
         certify: Certify = True,
         bounds: BoundsName = "sharp",
+        method: Method = "tear3d",
         progress: Callable[..., object] | None = None,
         **numbers: Any,
     ) -> Options:
         """The options, or an InputError that names the one that is wrong and what is expected."""
-        if not isinstance(loss, str) or loss not in LOSSES:
-            raise InputError(f"loss is {loss!r}: expected one of {', '.join(map(repr, LOSSES))}")
-        if not isinstance(bounds, str) or bounds not in get_args(BoundsName):
-            raise InputError(f"bounds is {bounds!r}: expected one of {', '.join(map(repr, get_args(BoundsName)))}")
+        _check_name(loss, "loss", LOSSES)
+        _check_name(bounds, "bounds", get_args(BoundsName))
+        _check_name(method, "method", get_args(Method))
         proof = _proof(certify)
+        if method == "paper":
+            proof, bounds = _as_the_paper(certify, bounds), "paper"
+            numbers["threads"] = _one_thread(numbers.get("threads"))
         if proof == "pose" and bounds != "sharp":
             raise InputError(f"bounds is {bounds!r}: these are bounds of rows; pass certify='rows' with them")
         if progress is not None and not callable(progress):
@@ -66,6 +74,7 @@ class Options:
             loss=str(loss),
             certify=proof,
             bounds=str(bounds),
+            method=str(method),
             progress=progress,
             **_numbers(proof, **numbers),
         )
@@ -73,6 +82,11 @@ class Options:
     @property
     def the_loss(self) -> Loss:
         return LOSSES[self.loss]
+
+    @property
+    def resolution(self) -> float | None:
+        """Radians: cells this narrow are not split, though they could be."""
+        return BRANCH_RESOLUTION if self.method == "paper" else None
 
     def limits(self, started: float | None = None, proof_seconds: float = PROOF_SECONDS) -> Limits:
         """Fresh limits, whose clock starts now or has been running for a while; the seconds are for "auto"."""
@@ -84,6 +98,26 @@ class Options:
     def to_dict(self) -> dict[str, Any]:
         """What the result depends on."""
         return {key: value for key, value in vars(self).items() if key not in ("progress", "threads")}
+
+
+def _check_name(value: object, name: str, known: Iterable[str]) -> None:
+    if not isinstance(value, str) or value not in known:
+        raise InputError(f"{name} is {value!r}: expected one of {', '.join(map(repr, known))}")
+
+
+def _as_the_paper(certify: object, bounds: str) -> Proof:
+    """What the paper's method proves, or an error where something else was asked for."""
+    if _proof(certify) != "rows" and not (isinstance(certify, bool | np.bool_) and certify):
+        raise InputError(f"certify is {certify!r}: method='paper' proves rows, it has nothing else; leave certify out")
+    if bounds == "sweep":
+        raise InputError("bounds is 'sweep': method='paper' has its own; leave bounds out")
+    return "rows"
+
+
+def _one_thread(threads: object) -> int:
+    if threads is not None and as_whole(threads, "threads", 1) != 1:
+        raise InputError(f"threads is {threads!r}: method='paper' runs in a single one; leave threads out")
+    return 1
 
 
 def _proof(certify: object) -> Proof:

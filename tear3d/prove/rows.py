@@ -124,7 +124,7 @@ def _tear_off(given: Pairs, pose: Pose, swapped: bool, number: int, options: Opt
     loss = options.the_loss
     with limits.timed("first row"):
         problem = RowProblem(pairs.x, pairs.y, pairs.xi, pairs.w, pairs.x_mean, u, float(pairs.y_mean @ u))
-        first, row = _solved(solve_row(problem, _row_of(own, u), options, limits, "first row"), problem)
+        first, row = solved(solve_row(problem, _row_of(own, u), options, limits, "first row"), problem)
     if limits.exceeded() is not None:
         return TearOff(pairs, swapped, (first,), (row,), None)
     with limits.timed("second row"):
@@ -132,7 +132,7 @@ def _tear_off(given: Pairs, pose: Pose, swapped: bool, number: int, options: Opt
         problem = RowProblem(
             pairs.x[band.index], pairs.y[band.index], band.xi, band.w, pairs.x_mean, v, float(pairs.y_mean @ v), row.r
         )
-        second, other = _solved(solve_row(problem, _row_of(own, v), options, limits, "second row"), problem)
+        second, other = solved(solve_row(problem, _row_of(own, v), options, limits, "second row"), problem)
     stages, rows = (first, second), (row, other)
     third = np.cross(row.r, other.r)
     band = band.cut(band.residual(pairs, other), loss)
@@ -148,7 +148,8 @@ def _row_of(pose: Pose, axis: FloatArray) -> tuple[FloatArray, float]:
     return axis @ pose.rotation, float(axis @ pose.translation)
 
 
-def _solved(found: Found, problem: RowProblem) -> tuple[StageCertificate, Row]:
+def solved(found: Found, problem: RowProblem) -> tuple[StageCertificate, Row]:
+    """What was proven, and the row for the pairs as given."""
     r, t = problem.moved_back(found.solution[:3], float(found.solution[3]))
     return found.certificate, Row(problem.direction, r, t)
 

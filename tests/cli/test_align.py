@@ -65,7 +65,7 @@ def test_options_reach_the_library(aligner, files):
         "rel_gap": None,
         "threads": None,
         "seed": 0,
-        "certify": "pose",
+        "certify": True,
     }
     assert given == {
         "voxel_size": 0.2,

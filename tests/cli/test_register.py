@@ -50,6 +50,7 @@ def test_options_reach_the_solver(solver, pairs_file):
         "seed": 4,
         "certify": False,
         "bounds": "sweep",
+        "method": "tear3d",
     }
 
 
@@ -64,7 +65,7 @@ def test_noise_bound_comes_from_the_file_or_is_asked_for(solver, pairs_file, tmp
 
 def test_the_level_of_proof_reaches_the_solver(solver, pairs_file):
     cases = {
-        (): "pose",
+        (): True,
         ("--certify", "pose"): "pose",
         ("--certify", "rows"): "rows",
         ("--certify", "none"): False,
@@ -91,6 +92,21 @@ def test_the_level_of_proof_reaches_the_solver(solver, pairs_file):
 def test_contradictions_are_refused_before_any_work(solver, pairs_file, flags, words):
     assert words in run("register", pairs_file, *flags, code=2).output
     assert not solver.calls
+
+
+def test_the_papers_method(pairs_file, tmp_path):
+    """By the library itself: its result, how to do it again, and what it refuses."""
+    # The branch resolution ends it: not proven.
+    run("register", pairs_file, "--method", "paper", "-o", tmp_path / "out", "-q", code=3)
+    settings = json.loads((tmp_path / "out" / "settings.json").read_text())
+    assert "--method paper" in settings["command_line"]
+    printed = json.loads((tmp_path / "out" / "result.json").read_text())
+    assert printed["settings"]["method"] == "paper"
+    assert "branch resolution" in printed["message"]
+    closed = run("register", pairs_file, "--method", "paper", "--rel-gap", 0.05)
+    assert "gap closed" in closed.output
+    for flags in (("--certify", "pose"), ("--no-certify",), ("--threads", 2), ("--bounds", "sweep")):
+        assert "method='paper'" in run("register", pairs_file, "--method", "paper", *flags, code=2).stderr
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ def test_groups_that_a_call_needs():
     assert "rows" in kernels.needed("rows")
     assert "votes" not in kernels.needed("rows")
     assert kernels.needed("rows", pairs=kernels.DOUBLE_LIMIT + 1) == kernels.needed(False)
+    assert kernels.needed("rows", method="paper") == ("sweeps", "ascents")
     assert not {name for name in kernels.needed(clouds=True) if not kernels.GROUPS[name].kernel}
     assert set(kernels.needed(clouds=True)) - set(kernels.needed()) == {"features", "refinement"}
 

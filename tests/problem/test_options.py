@@ -1,6 +1,7 @@
 """Every option is checked: what is wrong is named, what is right gets its type."""
 
 import math
+import re
 import time
 
 import numpy as np
@@ -19,6 +20,7 @@ DEFAULTS = {
     "certify": "pose",
     "progress": None,
     "bounds": "sharp",
+    "method": "tear3d",
 }
 TOO_LARGE = "is too large: expected a number that float64 can hold"
 BAD = {
@@ -31,6 +33,10 @@ BAD = {
     "bounds": [
         ("exact", "bounds is 'exact': expected one of 'sharp', 'sweep', 'paper'"),
         (None, "bounds is None: expected one of"),
+    ],
+    "method": [
+        ("tear", "method is 'tear': expected one of 'tear3d', 'paper'"),
+        (None, "method is None: expected one of"),
     ],
     "certify": [
         ("yes", "certify is 'yes': expected True or 'pose', 'rows', or False"),
@@ -166,6 +172,31 @@ def test_bounds_of_rows_are_for_rows(bounds):
     assert Options.of(bounds=bounds, certify="rows").bounds == Options.of(bounds=bounds, certify=False).bounds == bounds
     with pytest.raises(InputError, match="pass certify='rows'"):
         Options.of(bounds=bounds)
+
+
+@pytest.mark.parametrize("given", [{}, {"certify": "rows"}, {"bounds": "paper"}, {"threads": 1}, {"certify": np.True_}])
+def test_the_papers_method_is_rows_on_its_cells_in_one_thread(given):
+    options = Options.of(method="paper", **given)
+    assert (options.certify, options.bounds, options.threads, options.rel_gap) == ("rows", "paper", 1, 1e-3)
+    assert options.resolution == 1e-3
+    assert Options.of().resolution is None
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"certify": "pose"}, "certify is 'pose': method='paper' proves rows"),
+        ({"certify": "full"}, "certify is 'full': method='paper' proves rows"),
+        ({"certify": False}, "certify is False: method='paper' proves rows"),
+        ({"certify": "yes"}, "certify is 'yes': expected True"),
+        ({"bounds": "sweep"}, "bounds is 'sweep': method='paper' has its own"),
+        ({"threads": 4}, "threads is 4: method='paper' runs in a single one"),
+        ({"threads": 0}, "threads is 0: expected"),
+    ],
+)
+def test_the_papers_method_refuses_what_it_does_not_do(given, words):
+    with pytest.raises(InputError, match=re.escape(words)):
+        Options.of(method="paper", **given)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

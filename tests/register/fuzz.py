@@ -114,6 +114,8 @@ def problem(rng: np.random.Generator) -> dict[str, Any]:
     }
     if given["certify"] == "pose" and rng.random() < 0.95:  # bounds of rows are refused
         given["bounds"] = "sharp"
+    if given["certify"] == "rows" and given["bounds"] == "paper" and rng.random() < 0.5:
+        given |= {"method": "paper", "threads": 1}
     if rng.random() < 0.4:
         given["weights"] = values(rng, n, 1.0)
     if rng.random() < 0.3:

@@ -27,6 +27,11 @@ class AngleRectangle(NamedTuple):
         """Half the diagonal of the rectangle in the (α, β) plane, which bounds the angular radius."""
         return 0.5 * math.hypot(self.a2 - self.a1, self.b2 - self.b1)
 
+    @property
+    def side(self) -> float:
+        """The longer one."""
+        return max(self.a2 - self.a1, self.b2 - self.b1)
+
     def split(self) -> list[AngleRectangle]:
         """The four quarters; none when they cannot be told apart in floating point."""
         a, b = 0.5 * (self.a1 + self.a2), 0.5 * (self.b1 + self.b2)

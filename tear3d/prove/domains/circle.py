@@ -54,6 +54,10 @@ class Arc(NamedTuple):
     def radius(self) -> float:
         return 0.5 * (self.a2 - self.a1)
 
+    @property
+    def side(self) -> float:
+        return self.a2 - self.a1
+
     def split(self) -> list[Arc]:
         """The two halves; none when they cannot be told apart in floating point."""
         if not self.a1 < self.middle < self.a2:

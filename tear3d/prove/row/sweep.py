@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -53,12 +54,16 @@ class SweepRow(Stage):
     def workspace(self) -> None:
         return None
 
+    def parts(self, cell: Any) -> Sequence[Any]:
+        """What a cell is split into; nothing when it is too small."""
+        return cell.split()  # type: ignore[no-any-return]
+
     def search(self, nodes: FloatArray, task: Task, work: Any) -> Outcome:
         """Bound the parts of the nodes."""
         node = nodes[0]
         cell = self.domain.cell(node[CELL:])
-        parts = cell.split() if node[1] == SPLIT else [cell]
-        if not parts:  # too small to be told apart
+        parts = self.parts(cell) if node[1] == SPLIT else [cell]
+        if not parts:
             return Outcome(nodes[:0], closed=float(node[BOUND]), trace=np.array([self._row(cell, OPEN)]))
         left, trace = [], []
         closed, best, solution = 0.0, -np.inf, None
