@@ -11,7 +11,8 @@ from tear3d.synthetic import make_problem
 NAME = "TEAR as printed"
 SETTINGS = (
     "method='paper' with no limit on its time: bounds, cells, axes and the last step as printed, one thread, branches "
-    "down to 1e-3 rad (its appendix); its gap is not printed: 0.001 of the saving. The paper's tables were made with a parallel version"
+    "down to 1e-3 rad (its appendix); its gap is not printed: 0.001 of the saving. The paper's tables were made with a "
+    "parallel version"
 )
 
 
