@@ -31,7 +31,7 @@ def problems(scope: Scope) -> Iterator[Problem]:
 
 
 def tasks(scope: Scope) -> list[Task]:
-    return list(runs(scope, problems(scope), SYSTEMS, threads=1))
+    return list(runs(scope, dict.fromkeys(problems(scope)), SYSTEMS, threads=1))
 
 
 def parts(rows: list[Row]) -> tuple[list[Row], list[Row]]:

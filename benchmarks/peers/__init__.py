@@ -27,6 +27,8 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 SCALED_BOUND = 0.1
 """The noise bound, in metres, that systems with constants in metres were made for (3DMatch)."""
+FEWEST = 3
+"""Pairs that fix a pose: no system is asked about fewer."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,8 @@ class Peer:
 
     def register(self, source: FloatArray, target: FloatArray, noise_bound: float) -> Found:
         """The pose of matched points, whatever units the system assumes."""
+        if len(source) < FEWEST:
+            return Found(nowhere())
         scale = SCALED_BOUND / noise_bound if self.metres else 1.0
         found = self.module.register(scale * source, scale * target, scale * noise_bound)
         found = found if isinstance(found, Found) else Found(np.asarray(found, dtype=np.float64))

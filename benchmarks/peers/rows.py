@@ -3,7 +3,7 @@
 One search for all three, so that they differ by their loss and its bounds only: rectangles of (α, β) along the first
 coordinate axis, the incumbent from the centres of branches, one thread, no candidate before.
 
-In the paper's figures CM-1 takes more than five times as long as TEAR-1. Here it takes less: fewer branches, and a sweep
+In the paper's figures CM-1 takes more than five times as long as TEAR-1. Here it takes less: fewer branches, a sweep
 that sorts 2N numbers where TEAR's sorts 4N. An estimate of the branches: where r·x_i ranges over ±e, a background of ρ
 wrong pairs per unit of length adds 2ρe caps to the bound of either loss, and the branch goes when that is less than
 what the k right pairs save: k caps for CM, k·(1 − E|z|/ξ) for TEAR, which is 0.86·k at ξ = 5.54 σ; so TEAR needs about
