@@ -30,10 +30,12 @@ PAGE = "page"
 
 def main(
     name: Annotated[str, typer.Argument(help=f"{', '.join(NAMES)}, all, or {PAGE}.")],
-    quick: Annotated[bool, typer.Option(help="Smaller sizes, one seed, 10 s a run.")] = False,
+    quick: Annotated[bool, typer.Option(help="Smaller sizes, 5 s a run.")] = False,
     data: Annotated[Path | None, typer.Option(help="Folder of real pairs; default: TEAR3D_DATA, else made up.")] = None,
     only: Annotated[str, typer.Option(help="Systems by their files in benchmarks/peers, separated by commas.")] = "",
     threads: Annotated[int, typer.Option(min=1, help="Cores that a run may use.")] = 2,
+    seeds: Annotated[int, typer.Option(min=1, help="Synthetic problems of a kind.")] = 1,
+    seconds: Annotated[float | None, typer.Option(help="The most that a run may take: 15, --quick 5.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for runs.jsonl and the pictures.")] = OUT,
 ) -> None:
     """Draw a figure or a table of the paper, with every system."""
@@ -43,7 +45,7 @@ def main(
         return
     if name not in (*NAMES, "all"):
         raise typer.BadParameter(f"{name!r} is not one of {', '.join((*NAMES, 'all', PAGE))}", param_hint="NAME")
-    scope = Scope(quick, data or _default_data(), out, threads, _systems(only))
+    scope = Scope(quick, data or _default_data(), out, threads, _systems(only), seeds, seconds)
     names = NAMES if name == "all" else (name,)
     try:
         run_all(figures.tasks(names, scope), path)

@@ -15,6 +15,7 @@ from types import ModuleType
 from benchmarks.output import OUT
 from benchmarks.runs.task import Task
 
+SECONDS, QUICK_SECONDS = 15.0, 5.0
 NAMES = ("fig1", "fig4", "fig5", "fig6", "table4", "fig7", "tables", "answers")
 
 
@@ -29,6 +30,14 @@ class Scope:
     threads: int = 2
     only: tuple[str, ...] = ()
     """Systems, by their files; all if empty."""
+    seeds: int = 1
+    """Problems of a kind."""
+    cap: float | None = None
+    """Seconds that a run may take; by default `SECONDS`, when quick `QUICK_SECONDS`."""
+
+    @property
+    def seconds(self) -> float:
+        return self.cap or (QUICK_SECONDS if self.quick else SECONDS)
 
     def pick(self, systems: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(key for key in systems if not self.only or key in self.only)

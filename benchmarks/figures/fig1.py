@@ -16,13 +16,12 @@ TITLE = "Memory and time against the number of pairs (Figure 1)"
 RATIO = 0.95
 SMALL, LARGE = (1_000, 3_000, 10_000, 30_000), (100_000, 1_000_000, 10_000_000)
 QUICK_SMALL, QUICK_LARGE = (1_000, 4_000), (100_000,)
-SEEDS = 3
 
 
 def tasks(scope: Scope) -> list[Task]:
     small, large = (QUICK_SMALL, QUICK_LARGE) if scope.quick else (SMALL, LARGE)
     found: list[Task] = []
-    for seed in range(1 if scope.quick else SEEDS):
+    for seed in range(scope.seeds):
         found += runs(scope, (Problem(n, RATIO, seed=seed) for n in small), ALL)
         found += runs(scope, (Problem(n, RATIO, seed=seed) for n in large), LINEAR)
     return found

@@ -18,12 +18,11 @@ SYSTEMS = ("tear1", "cm1", "trde")
 RATIO, N = 0.95, 10_000
 SIZES, RATIOS = (1_000, 2_000, 5_000, 10_000), (0.5, 0.8, 0.9, 0.95, 0.98)
 QUICK_N, QUICK_SIZES, QUICK_RATIOS = 1_000, (500, 1_000), (0.8, 0.95)
-SEEDS = 5
 
 
 def problems(scope: Scope) -> Iterator[Problem]:
     n, sizes, ratios = (QUICK_N, QUICK_SIZES, QUICK_RATIOS) if scope.quick else (N, SIZES, RATIOS)
-    for seed in range(1 if scope.quick else SEEDS):
+    for seed in range(scope.seeds):
         for size in sizes:
             yield Problem(size, RATIO, seed=seed)
         for ratio in ratios:

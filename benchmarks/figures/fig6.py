@@ -15,12 +15,11 @@ from benchmarks.svg import Panel, figure
 TITLE = "Errors and time against the share of wrong pairs (Figure 6)"
 N, QUICK_N = 10_000, 4_000
 RATIOS, QUICK_RATIOS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99), (0.9, 0.95, 0.99)
-SEEDS = 3
 
 
 def tasks(scope: Scope) -> list[Task]:
     n, ratios = (QUICK_N, QUICK_RATIOS) if scope.quick else (N, RATIOS)
-    problems = (Problem(n, ratio, seed=seed) for seed in range(1 if scope.quick else SEEDS) for ratio in ratios)
+    problems = (Problem(n, ratio, seed=seed) for seed in range(scope.seeds) for ratio in ratios)
     return list(runs(scope, problems, ALL))
 
 

@@ -14,13 +14,13 @@ from benchmarks.runs.task import Problem, Row, Task
 
 TITLE = "Downsampling instead (Figure 7)"
 RATIOS = (0.998, 0.95)
-N, KEEP, SEEDS = 10_000_000, 10_000, 3
+N, KEEP = 10_000_000, 10_000
 QUICK_N, QUICK_KEEP = 1_000_000, 4_000
 
 
 def tasks(scope: Scope) -> list[Task]:
-    n, keep, seeds = (QUICK_N, QUICK_KEEP, 1) if scope.quick else (N, KEEP, SEEDS)
-    return [task for seed in range(seeds) for ratio in RATIOS for task in _turn(scope, n, keep, ratio, seed)]
+    n, keep = (QUICK_N, QUICK_KEEP) if scope.quick else (N, KEEP)
+    return [task for seed in range(scope.seeds) for ratio in RATIOS for task in _turn(scope, n, keep, ratio, seed)]
 
 
 def _turn(scope: Scope, n: int, keep: int, ratio: float, seed: int) -> Iterator[Task]:

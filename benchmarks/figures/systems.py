@@ -17,12 +17,14 @@ LINEAR = (*OURS, *PAPER, "open3d_ransac", "open3d_ransac_edges", "open3d_fgr", "
           "gore", "trde", "here")  # fmt: skip
 """Those whose memory grows linearly: there is a point in trying them on 10⁵ pairs and more."""
 GIGABYTES = 12.0
-SECONDS, QUICK_SECONDS = 120.0, 10.0
+SLOW = (*PAPER, "tear3d_rows", "open3d_ransac", "gcransac", "gore")
+"""They take seconds to minutes on many real pairs, and get only some of them."""
 
 
-def runs(scope: Scope, problems: Iterable[Problem], systems: tuple[str, ...], **caps: float) -> Iterator[Task]:
+def runs(
+    scope: Scope, problems: Iterable[Problem], systems: tuple[str, ...], threads: int | None = None
+) -> Iterator[Task]:
     """Every system on every problem, taking turns problem by problem."""
-    seconds = caps.get("seconds", QUICK_SECONDS if scope.quick else SECONDS)
     for problem in problems:
         for key in scope.pick(systems):
-            yield Task(key, problem, int(caps.get("threads", scope.threads)), seconds, GIGABYTES)
+            yield Task(key, problem, threads or scope.threads, scope.seconds, GIGABYTES)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -27,6 +28,8 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 SCALED_BOUND = 0.1
 """The noise bound, in metres, that systems with constants in metres were made for (3DMatch)."""
+CAP = "TEAR3D_BENCHMARK_SECONDS"
+"""The variable with the cap on the time of a run."""
 FEWEST = 3
 """Pairs that fix a pose: no system is asked about fewer."""
 
@@ -116,6 +119,11 @@ def needs(package: str, extra: str | None = None) -> str | None:
         return None
     how = f"pip install '.[{extra}]'" if extra else "build it from its sources"
     return f"{package} is not installed ({how})"
+
+
+def time_limit(usual: float) -> float:
+    """Seconds for a system that can end early with what it has: as usual, but before its run is killed."""
+    return min(usual, 0.9 * float(os.environ.get(CAP, "inf")))
 
 
 def nowhere() -> FloatArray:

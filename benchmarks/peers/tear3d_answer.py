@@ -7,9 +7,9 @@ from typing import Any
 
 import tear3d
 from benchmarks.measure import DOUBLE, SINGLE
-from benchmarks.peers import FloatArray, Found, nowhere
+from benchmarks.peers import FloatArray, Found, nowhere, time_limit
 from tear3d.errors import InputError
-from tear3d.problem.options import Certify
+from tear3d.problem.options import PROOF_SECONDS, Certify
 from tear3d.synthetic import make_problem
 
 NAME = "tear3d answer"
@@ -43,8 +43,11 @@ def cores() -> int:
 
 def solved(source: FloatArray, target: FloatArray, noise_bound: float, certify: Certify) -> Found:
     """What `tear3d.register` says, whatever it thinks of it; the status tells whether to believe it."""
+    seconds = time_limit(PROOF_SECONDS)
     try:
-        result = tear3d.register(source, target, noise_bound=noise_bound, certify=certify, threads=cores())
+        result = tear3d.register(
+            source, target, noise_bound=noise_bound, certify=certify, threads=cores(), time_limit=seconds
+        )
     except InputError as error:
         return Found(nowhere(), notes={"status": str(error)})
     notes: dict[str, Any] = {"status": result.status}

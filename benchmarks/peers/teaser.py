@@ -11,7 +11,7 @@ from benchmarks.peers import FloatArray, Found, nowhere
 from benchmarks.peers.cliques import largest, same_lengths
 from benchmarks.peers.rigid import pose
 
-NAME = "TEASER (ours)"
+NAME = "TEASER"
 PAPER = "H. Yang, J. Shi, L. Carlone: TEASER: fast and certifiable point cloud registration. T-RO 2021"
 SETTINGS = (
     "those of the authors' examples: cbar² 1, no scale, exact clique, rotation by GNC-TLS on the chain of the clique, "

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psutil
 
+from benchmarks import peers
 from benchmarks.runs.task import Row, Task
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,7 +31,7 @@ def run(task: Task) -> Row:
         with log.open("wb") as output:
             command = [sys.executable, "-m", "benchmarks.runs.worker", json.dumps(task.to_dict()), folder]
             process = subprocess.Popen(
-                command, cwd=ROOT, env=_environment(task.threads), stdout=output, stderr=output, start_new_session=True
+                command, cwd=ROOT, env=_environment(task), stdout=output, stderr=output, start_new_session=True
             )
             try:
                 stopped = _watch(process, task, Path(folder) / "started")
@@ -39,9 +40,10 @@ def run(task: Task) -> Row:
         return task.to_dict() | (stopped or _read(Path(folder) / "result.json", process.returncode, log))
 
 
-def _environment(threads: int) -> dict[str, str]:
-    """NumPy's and its relatives' threads are limited before they are loaded."""
-    return os.environ | {f"{name}_NUM_THREADS": str(threads) for name in LIBRARIES}
+def _environment(task: Task) -> dict[str, str]:
+    """NumPy's and its relatives' threads are limited before they are loaded; systems are told the cap on their time."""
+    threads = {f"{name}_NUM_THREADS": str(task.threads) for name in LIBRARIES}
+    return os.environ | threads | {peers.CAP: str(task.seconds)}
 
 
 def _watch(process: subprocess.Popen[bytes], task: Task, started: Path) -> Row | None:
