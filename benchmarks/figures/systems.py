@@ -12,6 +12,8 @@ PACKAGES = ("open3d_ransac", "open3d_ransac_edges", "open3d_fgr", "kiss_gnc", "k
 WRITTEN = ("teaser", "gore", "trde", "sc2pcr", "mac", "here", "turboreg")
 LEARNED = ("pointdsc", "vbreg")
 PAPER = ("tear_paper",)
+ROWS = ("tear1", "cm1", "tls1")
+"""They solve the first row, not a pose (Figures 4 and 5)."""
 ALL = (*OURS, *PAPER, *PACKAGES, *WRITTEN, *LEARNED)
 LINEAR = (*OURS, *PAPER, "open3d_ransac", "open3d_ransac_edges", "open3d_fgr", "kiss_gnc", "colmap", "gcransac",
           "gore", "trde", "here")  # fmt: skip

@@ -10,6 +10,7 @@ from benchmarks.figures.cells import group, name
 from benchmarks.output import count, percent, seconds
 from benchmarks.runs.task import Row
 
+CLEARLY = 0.9
 ENOUGH = 3
 """Pairs that both must have right before their errors are compared."""
 
@@ -17,6 +18,7 @@ ENOUGH = 3
 def losses(chosen: dict[str, list[Row]]) -> list[str]:
     """A sentence for everything at which another system is ahead of our answer."""
     found = [*_slower(chosen.get("answers", [])), *_larger(chosen.get("fig1", []))]
+    found += [*_less_exact(chosen.get("fig6", [])), *_less_exact(chosen.get("table4", []))]
     return [*found, *_real(chosen.get("tables", []))]
 
 
@@ -44,6 +46,25 @@ def _larger(rows: list[Row]) -> Iterator[str]:
         if others:
             least, key = min(others)
             yield f"Memory, {count(n)} pairs: {name(key)} takes {_mib(least)}, we {_mib(own)}."
+
+
+def _less_exact(rows: list[Row]) -> Iterator[str]:
+    """The most exact other, where it is more exact than we are by more than a tenth."""
+    cells = group(rows, lambda p: (p.n, p.outlier_ratio))
+    for (peer, at), mine in cells.items():
+        own = mine.middle("rotation_error") if peer == MINE else None
+        if own is None:
+            continue
+        others = [
+            (theirs, key)
+            for (key, other), cell in cells.items()
+            if other == at and not key.startswith("tear3d") and cell.succeeds
+            and (theirs := cell.middle("rotation_error")) is not None and theirs < CLEARLY * own
+        ]  # fmt: skip
+        if others:
+            least, key = min(others)
+            where = f"{count(at[0])} pairs with {percent(at[1])} wrong"
+            yield f"Rotation error, {where}: {name(key)} has {least:.3f}°, we {own:.3f}°."
 
 
 def _mib(size: float) -> str:

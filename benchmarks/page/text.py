@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from benchmarks import figures, peers
 from benchmarks.figures.cells import Table, absent
+from benchmarks.figures.systems import ROWS, WRITTEN
 from benchmarks.page.losses import losses
 from benchmarks.runs.task import Row
 
@@ -70,7 +71,9 @@ def _system(peer: peers.Peer) -> str:
 
 
 def _facts(peer: peers.Peer) -> Iterator[str]:
-    yield f". {peer.paper.rstrip('.')}. {peer.settings.rstrip('.')}."
+    yield f". {peer.paper.rstrip('.')}. {peer.settings[0].upper()}{peer.settings[1:].rstrip('.')}."
+    if peer.key in (*WRITTEN, *ROWS):
+        yield f" Written here from its publication (`benchmarks/peers/{peer.key}.py`)."
     if peer.metres:
         yield " Assumes metres."
     if peer.quadratic:

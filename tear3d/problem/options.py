@@ -64,7 +64,7 @@ class Options:
         _check_name(method, "method", get_args(Method))
         proof = _proof(certify)
         if method == "paper":
-            proof, bounds = _as_the_paper(certify, bounds), "paper"
+            proof, bounds = _as_the_paper(certify), "paper"
             numbers["threads"] = _one_thread(numbers.get("threads"))
         if proof == "pose" and bounds != "sharp":
             raise InputError(f"bounds is {bounds!r}: these are bounds of rows; pass certify='rows' with them")
@@ -105,12 +105,10 @@ def _check_name(value: object, name: str, known: Iterable[str]) -> None:
         raise InputError(f"{name} is {value!r}: expected one of {', '.join(map(repr, known))}")
 
 
-def _as_the_paper(certify: object, bounds: str) -> Proof:
+def _as_the_paper(certify: object) -> Proof:
     """What the paper's method proves, or an error where something else was asked for."""
     if _proof(certify) != "rows" and not (isinstance(certify, bool | np.bool_) and certify):
         raise InputError(f"certify is {certify!r}: method='paper' proves rows, it has nothing else; leave certify out")
-    if bounds == "sweep":
-        raise InputError("bounds is 'sweep': method='paper' has its own; leave bounds out")
     return "rows"
 
 

@@ -11,10 +11,7 @@ from tear3d.metrics import rotation_error, translation_error
 from tear3d.synthetic import make_problem
 from tests.benchmarks.peers.odd_pairs import NOISE, odd_pairs, pose_or_nothing
 
-ROWS = ("tear1", "cm1", "tls1")
-"""They solve a row, not a pose."""
-NEED_CHECKPOINTS = systems.LEARNED
-HERE = [key for key in peers.keys() if key not in (*ROWS, *NEED_CHECKPOINTS, "teaserpp")]  # noqa: SIM118
+HERE = [key for key in peers.keys() if key not in (*systems.ROWS, *systems.LEARNED, "teaserpp")]  # noqa: SIM118
 
 
 @pytest.fixture(params=HERE)
@@ -35,7 +32,7 @@ def test_every_system_says_what_it_is():
 
 
 def test_every_system_has_its_place_in_the_figures():
-    assert set(peers.keys()) == {*systems.ALL, *ROWS, "ransac"}
+    assert set(peers.keys()) == {*systems.ALL, *systems.ROWS, "ransac"}
     assert {key for key in systems.LINEAR if peers.peer(key).quadratic} == set()
     assert set(systems.ALL) - set(systems.LINEAR) == {key for key in systems.ALL if peers.peer(key).quadratic}
 
