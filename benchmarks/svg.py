@@ -107,7 +107,7 @@ def figure(title: str, panels: Sequence[Panel]) -> str:
 def _legend(looks: dict[str, _Look], dashed: set[str], width: int) -> tuple[str, int]:
     parts, x, row = [], 16.0, 0
     for name, look in looks.items():
-        wide = 44 + 7.2 * len(name)
+        wide = 46 + 7.6 * len(name)
         if x > 16 and x + wide > width:
             x, row = 16.0, row + 1
         y = HEADER + LEGEND * row + 14

@@ -10,6 +10,7 @@ from benchmarks.figures.systems import ALL, LINEAR, OURS, PAPER, runs
 from benchmarks.output import count, percent, seconds
 from benchmarks.problems import SYNTHETIC_RULE
 from benchmarks.runs.task import Problem, Row, Task
+from benchmarks.svg import Line, Panel, figure
 
 TITLE = "Time to the answer against the fastest that succeeds"
 RATIOS = (0.9, 0.95, 0.99)
@@ -63,4 +64,13 @@ def tables(rows: list[Row]) -> list[Table]:
 
 
 def pictures(rows: list[Row]) -> dict[str, str]:
-    return {}
+    """Our time and that of the fastest other that succeeds, over the number of pairs, for each share of wrong ones."""
+    found = list(compare(rows))
+    panels = []
+    for ratio in sorted({problem.outlier_ratio for problem, *_ in found}):
+        here = [(p.n, mine.middle("wall"), other) for p, mine, _, other in found if p.outlier_ratio == ratio]
+        ours = [(n, wall) for n, wall, _ in here if wall]
+        theirs = [(n, wall) for n, _, other in here if other and (wall := other.middle("wall"))]
+        lines = [Line(name(MINE), ours), Line("fastest other that succeeds", theirs)]
+        panels.append(Panel(f"{percent(ratio)} wrong", "pairs", "seconds", lines))
+    return {"answers": figure("Time to the answer", panels)}

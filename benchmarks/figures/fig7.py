@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from benchmarks.figures import Scope
-from benchmarks.figures.cells import Table, absent, grid
+from benchmarks.figures.cells import Cell, Table, absent, curve, grid, group, name, systems
 from benchmarks.figures.systems import ALL, OURS, runs
 from benchmarks.figures.table4 import CLOUD
 from benchmarks.output import count, percent
 from benchmarks.runs.task import Problem, Row, Task
+from benchmarks.svg import Panel, figure
 
 TITLE = "Downsampling instead (Figure 7)"
 RATIOS = (0.998, 0.95)
@@ -46,4 +47,22 @@ def tables(rows: list[Row]) -> list[Table]:
 
 
 def pictures(rows: list[Row]) -> dict[str, str]:
-    return {}
+    cells, keys = group([row for row in rows if "keep" in row["problem"]], _wrong), systems(rows)
+    whole = group([row for row in rows if "keep" not in row["problem"]], _wrong)
+    panels = []
+    for title, unit, what in (
+        ("rotation error", "degrees", "rotation_error"),
+        ("translation error", "in units of the cube", "translation_error"),
+    ):
+        ours = replace(curve(whole, OURS[0], _middle(what)), name=f"{name(OURS[0])}, all pairs", dashed=True)
+        lines = [ours, *(curve(cells, key, _middle(what)) for key in keys)]
+        panels.append(Panel(title, "wrong pairs, %", unit, lines, log_x=False))
+    return {"fig7": figure("Given a few of the pairs", panels)}
+
+
+def _wrong(problem: Problem) -> float:
+    return 100.0 * problem.outlier_ratio
+
+
+def _middle(what: str) -> Callable[[Cell], float | None]:
+    return lambda cell: cell.middle(what)

@@ -11,6 +11,7 @@ from benchmarks.figures.cells import ENDED, Table, absent, name, systems
 from benchmarks.figures.systems import ALL, SLOW, runs
 from benchmarks.output import seconds
 from benchmarks.runs.task import Problem, Row, Task
+from benchmarks.svg import Line, Panel, figure
 
 TITLE = "Real pairs (Tables 1 to 3)"
 QUICK = 3
@@ -108,4 +109,19 @@ def _by(other: str, rows: list[Row]) -> str:
 
 
 def pictures(rows: list[Row]) -> dict[str, str]:
-    return {}
+    """How many pairs each system has right within a time, and within a rotation error."""
+    right = [row for row in rows if row["outcome"] == "done" and row["right"]]
+    panels = [
+        Panel(title, unit, "pairs", [_steps(key, right, what) for key in systems(rows)], log_y=False)
+        for title, unit, what in (
+            ("right within a time", "seconds", "wall"),
+            ("right within a rotation error", "degrees", "rotation_error"),
+        )
+    ]
+    return {"tables": figure(f"{len({row['problem']['name'] for row in rows})} pairs", panels)}
+
+
+def _steps(key: str, right: list[Row], what: str) -> Line:
+    values = sorted(max(row[what], 1e-4) for row in right if row["peer"] == key)
+    start = [(values[0], 0.0)] if values else []
+    return Line(name(key), start + [(value, k + 1.0) for k, value in enumerate(values)], step=True)
