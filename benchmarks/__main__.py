@@ -20,7 +20,8 @@ import typer
 
 from benchmarks import figures, peers
 from benchmarks.figures import NAMES, Scope
-from benchmarks.output import OUT, show, write_picture
+from benchmarks.figures.cells import absent
+from benchmarks.output import OUT, console, show, write_picture
 from benchmarks.page import write_page
 from benchmarks.runs.runner import run_all
 from tear3d.errors import InputError
@@ -61,6 +62,8 @@ def draw(name: str, scope: Scope, path: Path, out: Path) -> None:
     rows = run_all(figure.tasks(scope), path, quiet=True)
     for table in figure.tables(rows):
         show(f"{figure.TITLE}: {table.title}", table.columns, table.rows, table.notes, table.words)
+    for line in absent(rows):
+        console.print(line, style="dim")
     for title, svg in figure.pictures(rows).items():
         write_picture(out / f"{title}.svg", svg)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from benchmarks.figures import Scope
-from benchmarks.figures.cells import Table, absent, curve, grid, group, systems
+from benchmarks.figures.cells import Table, curve, grid, group, systems
 from benchmarks.figures.rows import NOTES, row_text
 from benchmarks.figures.systems import runs
 from benchmarks.output import count, percent
@@ -46,7 +46,7 @@ def tables(rows: list[Row]) -> list[Table]:
     second = grid(
         "most pairs: time, F1", over_ratio, lambda p: p.outlier_ratio, lambda r: f"{percent(r)} wrong", row_text
     )
-    return [first, replace(second, notes=(*NOTES, *absent(rows)))]
+    return [first, replace(second, notes=(*NOTES))]
 
 
 def pictures(rows: list[Row]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchmarks.figures import Scope
-from benchmarks.figures.cells import Cell, Table, absent, curve, grid, group, systems
+from benchmarks.figures.cells import Cell, Table, curve, grid, group, systems
 from benchmarks.figures.rows import NOTES, iterations, row_text
 from benchmarks.figures.systems import runs
 from benchmarks.output import count, percent
@@ -26,7 +26,7 @@ def tasks(scope: Scope) -> list[Task]:
 
 def tables(rows: list[Row]) -> list[Table]:
     table = grid(f"{_wrong(rows)}: iterations, time, F1", rows, lambda p: p.n, count, _text)
-    return [replace(table, notes=(*NOTES, *absent(rows)))]
+    return [replace(table, notes=(*NOTES))]
 
 
 def _wrong(rows: list[Row]) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchmarks.figures import Scope
-from benchmarks.figures.cells import Table, absent, curve, grid, group, systems
+from benchmarks.figures.cells import Table, curve, grid, group, systems
 from benchmarks.figures.systems import ALL, runs
-from benchmarks.output import percent
+from benchmarks.output import count, percent
 from benchmarks.problems import SYNTHETIC_RULE
 from benchmarks.runs.task import Problem, Row, Task
 from benchmarks.svg import Panel, figure
@@ -24,9 +24,9 @@ def tasks(scope: Scope) -> list[Task]:
 
 
 def tables(rows: list[Row]) -> list[Table]:
-    title = f"{rows[0]['problem']['n']} pairs: right of seeds, median time"
+    title = f"{count(rows[0]['problem']['n'])} pairs: right of seeds, median time"
     table = grid(title, rows, lambda p: p.outlier_ratio, lambda r: f"{percent(r)} wrong")
-    return [replace(table, notes=(SYNTHETIC_RULE, *absent(rows)))]
+    return [replace(table, notes=(SYNTHETIC_RULE))]
 
 
 def pictures(rows: list[Row]) -> dict[str, str]:
@@ -45,4 +45,4 @@ def pictures(rows: list[Row]) -> dict[str, str]:
             ("time", "seconds", "wall"),
         )
     ]
-    return {"fig6": figure(f"{rows[0]['problem']['n']} pairs", panels)}
+    return {"fig6": figure(f"{count(rows[0]['problem']['n'])} pairs", panels)}

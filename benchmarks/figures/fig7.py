@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from benchmarks.figures import Scope
-from benchmarks.figures.cells import Cell, Table, absent, curve, grid, group, name, systems
+from benchmarks.figures.cells import Cell, Table, curve, grid, group, name, systems
 from benchmarks.figures.systems import ALL, OURS, runs
 from benchmarks.figures.table4 import CLOUD
 from benchmarks.output import count, percent
@@ -37,7 +37,6 @@ def tables(rows: list[Row]) -> list[Table]:
     n, keep = whole[0]["problem"]["n"], few[0]["problem"]["keep"]
     notes = (
         f"{count(keep)} pairs drawn at random: the share of wrong ones stays; it grew in the paper's way of drawing",
-        *absent(rows),
     )
     title = "rotation error, translation error, time"
     return [

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterator
 
 from benchmarks.figures.answers import MINE, compare
-from benchmarks.figures.cells import group, name
+from benchmarks.figures.cells import Cell, group, name
 from benchmarks.output import count, percent, seconds
 from benchmarks.runs.task import Row
 
@@ -64,7 +64,11 @@ def _less_exact(rows: list[Row]) -> Iterator[str]:
         if others:
             least, key = min(others)
             where = f"{count(at[0])} pairs with {percent(at[1])} wrong"
-            yield f"Rotation error, {where}: {name(key)} has {least:.3f}°, we {own:.3f}°."
+            yield f"Rotation error, {where}, {_problems(mine)}: {name(key)} has {least:.3f}°, we {own:.3f}°."
+
+
+def _problems(cell: Cell) -> str:
+    return f"{len(cell.rows)} problem{'s' * (len(cell.rows) > 1)}"
 
 
 def _mib(size: float) -> str:

@@ -14,7 +14,8 @@ HEAD = """# Every system on the same work
 
 Every figure and table of the paper, with the systems it compares with and those that came after it. Each run is a
 fresh process, pinned to its cores, timed without imports, compilers and the making of the problem; systems take turns,
-so that a busy hour hurts all alike. Settings are those that each system's authors recommend, at the end of this page;
+so that a busy hour hurts all alike. "1/1" is one problem that was right, of one; errors of single problems are luck
+in part, their order of magnitude is not. Settings are those that each system's authors recommend, at the end of this page;
 systems whose constants assume metres (marked there) get every problem scaled so that the noise bound is 0.1. The runs
 behind this page are in `benchmarks/results.jsonl`; on your machine:
 
@@ -71,7 +72,7 @@ def _system(peer: peers.Peer) -> str:
 
 
 def _facts(peer: peers.Peer) -> Iterator[str]:
-    yield f". {peer.paper.rstrip('.')}. {peer.settings[0].upper()}{peer.settings[1:].rstrip('.')}."
+    yield f". {peer.paper.rstrip('.')}. Settings: {peer.settings.rstrip('.')}."
     if peer.key in (*WRITTEN, *ROWS):
         yield f" Written here from its publication (`benchmarks/peers/{peer.key}.py`)."
     if peer.metres:

@@ -57,7 +57,7 @@ def test_where_others_are_ahead_is_said():
         if row["peer"] == "here":
             row["rotation_error"] = 0.05
     said = "\n".join(losses(chosen))
-    assert "Rotation error, 10⁵ pairs with 99 % wrong: HERE has 0.050°, we 0.100°" in said
+    assert "Rotation error, 10⁵ pairs with 99 % wrong, 1 problem: HERE has 0.050°, we 0.100°" in said
     assert "Time to the answer" not in said
     assert f"Real pairs: {name} has 4 of 4 right, we 0" in said
 
