@@ -46,7 +46,7 @@ def tables(rows: list[Row]) -> list[Table]:
     second = grid(
         "most pairs: time, F1", over_ratio, lambda p: p.outlier_ratio, lambda r: f"{percent(r)} wrong", row_text
     )
-    return [first, replace(second, notes=(*NOTES))]
+    return [first, replace(second, notes=NOTES)]
 
 
 def pictures(rows: list[Row]) -> dict[str, str]:

@@ -26,7 +26,7 @@ def tasks(scope: Scope) -> list[Task]:
 
 def tables(rows: list[Row]) -> list[Table]:
     table = grid(f"{_wrong(rows)}: iterations, time, F1", rows, lambda p: p.n, count, _text)
-    return [replace(table, notes=(*NOTES))]
+    return [replace(table, notes=NOTES)]
 
 
 def _wrong(rows: list[Row]) -> str:

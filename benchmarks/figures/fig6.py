@@ -26,7 +26,7 @@ def tasks(scope: Scope) -> list[Task]:
 def tables(rows: list[Row]) -> list[Table]:
     title = f"{count(rows[0]['problem']['n'])} pairs: right of seeds, median time"
     table = grid(title, rows, lambda p: p.outlier_ratio, lambda r: f"{percent(r)} wrong")
-    return [replace(table, notes=(SYNTHETIC_RULE))]
+    return [replace(table, notes=(SYNTHETIC_RULE,))]
 
 
 def pictures(rows: list[Row]) -> dict[str, str]:

@@ -15,9 +15,9 @@ HEAD = """# Every system on the same work
 Every figure and table of the paper, with the systems it compares with and those that came after it. Each run is a
 fresh process, pinned to its cores, timed without imports, compilers and the making of the problem; systems take turns,
 so that a busy hour hurts all alike. "1/1" is one problem that was right, of one; errors of single problems are luck
-in part, their order of magnitude is not. Settings are those that each system's authors recommend, at the end of this page;
-systems whose constants assume metres (marked there) get every problem scaled so that the noise bound is 0.1. The runs
-behind this page are in `benchmarks/results.jsonl`; on your machine:
+in part, their order of magnitude is not. Settings are those that each system's authors recommend, at the end of this
+page; systems whose constants assume metres (marked there) get every problem scaled so that the noise bound is 0.1. The
+runs behind this page are in `benchmarks/results.jsonl`; on your machine:
 
 ```text
 python -m benchmarks all --data FOLDER      # hours; --quick minutes, at reduced sizes
