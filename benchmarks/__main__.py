@@ -60,6 +60,9 @@ def draw(name: str, scope: Scope, path: Path, out: Path) -> None:
     """Print and draw one figure from runs that are in the file."""
     figure = figures.figure(name)
     rows = run_all(figure.tasks(scope), path, quiet=True)
+    if not any(row["outcome"] != "missing" for row in rows):
+        console.print(f"{figure.TITLE}: none of the chosen systems takes part here\n", style="yellow")
+        return
     for table in figure.tables(rows):
         show(f"{figure.TITLE}: {table.title}", table.columns, table.rows, table.notes, table.words)
     for line in absent(rows):

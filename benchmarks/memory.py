@@ -25,6 +25,7 @@ class PeakMemory:
 
     def __init__(self) -> None:
         self.before = self.peak = 0
+        self._exact = False
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._sample, daemon=True)
 
@@ -49,7 +50,7 @@ class PeakMemory:
         return self.peak - self.before
 
     def _sample(self) -> None:
-        while not self._stop.wait(_INTERVAL):
+        while not self._exact and not self._stop.wait(_INTERVAL):
             self.peak = max(self.peak, resident())
 
 

@@ -16,7 +16,7 @@ from tear3d.synthetic import make_problem
 FloatArray = NDArray[np.float64]
 SYNTHETIC = Limits(rotation=2.0, translation=0.1)
 SYNTHETIC_RULE = (
-    f"right: rotation error below {SYNTHETIC.rotation:g}°, translation error below {SYNTHETIC.translation:g}"
+    f"right: rotation error at most {SYNTHETIC.rotation:g}°, translation error at most {SYNTHETIC.translation:g}"
 )
 
 

@@ -14,6 +14,7 @@ from benchmarks.runs.task import Problem, Row, Task
 from benchmarks.svg import Line
 
 ENDED = {"time": "out of time", "memory": "out of memory", "crashed": "crashed", "missing": "not installed"}
+CUT = "cut: it ended for want of time with what it had; of ours, with an open proof"
 
 
 @dataclass(frozen=True)
@@ -60,13 +61,18 @@ class Cell:
         """How it ended, if no seed came to an answer."""
         return ENDED[self.rows[0]["outcome"]] if not self.done else ""
 
+    @property
+    def mark(self) -> str:
+        """What to put beside a time at which a system was cut short."""
+        return " cut" if any(row["notes"].get("cut") for row in self.done) else ""
+
     def errors(self) -> str:
         """Median errors and time as the paper prints them, or how it ended."""
         values = [self.middle(key) for key in ("rotation_error", "translation_error", "wall")]
         if self.ended or None in values:
             return self.ended or "no pose"
         turn, shift, wall = values
-        return f"{turn:.2f}° {shift:.4f} {seconds(wall)}"
+        return f"{turn:.2f}° {shift:.4f} {seconds(wall)}{self.mark}"
 
     def text(self) -> str:
         """Right of seeds and the median time, or how it ended."""
@@ -74,7 +80,7 @@ class Cell:
             return self.ended
         wall = self.middle("wall")
         assert wall is not None
-        return f"{self.right}/{len(self.rows)} {seconds(wall)}"
+        return f"{self.right}/{len(self.rows)} {seconds(wall)}{self.mark}"
 
 
 Text = Callable[[Cell], str]
@@ -115,7 +121,10 @@ def grid(
     return Table(title, ("system", *map(label, columns)), lines)
 
 
-def curve(cells: dict[tuple[str, Any], Cell], key: str, value: Callable[[Cell], float | None]) -> Line:
-    """One system's line over whatever the cells are told apart by."""
-    points = [(float(at), y) for (peer, at), cell in cells.items() if peer == key and (y := value(cell))]
+def curve(
+    cells: dict[tuple[str, Any], Cell], key: str, value: Callable[[Cell], float | None], log: bool = True
+) -> Line:
+    """One system's line over whatever the cells are told apart by; a logarithmic axis has no place for zero."""
+    found = [(float(at), value(cell)) for (peer, at), cell in cells.items() if peer == key]
+    points = [(at, y) for at, y in found if y is not None and (y > 0.0 or not log)]
     return Line(name(key), sorted(points))

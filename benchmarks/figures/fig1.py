@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchmarks.figures import Scope
-from benchmarks.figures.cells import Cell, Table, curve, grid, group, systems
+from benchmarks.figures.cells import CUT, Cell, Table, curve, grid, group, systems
 from benchmarks.figures.systems import ALL, LINEAR, runs
 from benchmarks.output import count
 from benchmarks.problems import SYNTHETIC_RULE
@@ -28,10 +28,13 @@ def tasks(scope: Scope) -> list[Task]:
 
 
 def tables(rows: list[Row]) -> list[Table]:
-    notes = (SYNTHETIC_RULE, "memory: the peak of the whole process, with all that was loaded before")
+    time, memory = (
+        grid(title, rows, lambda p: p.n, count, text)
+        for title, text in (("right of seeds, median time", Cell.text), ("peak memory, MiB", _memory))
+    )
     return [
-        grid("right of seeds, median time", rows, lambda p: p.n, count),
-        replace(grid("peak memory, MiB", rows, lambda p: p.n, count, _memory), notes=notes),
+        replace(time, notes=(SYNTHETIC_RULE, CUT)),
+        replace(memory, notes=("the peak of the whole process, with all that was loaded before",)),
     ]
 
 

@@ -61,6 +61,6 @@ def pictures(rows: list[Row]) -> dict[str, str]:
     ):
         cells = group(part, by)
         for title, unit, what in (("time", "seconds", "wall"), ("F1 of the row", "", "f1")):
-            lines = [curve(cells, key, lambda c, k=what: c.middle(k)) for key in keys]
+            lines = [curve(cells, key, lambda c, k=what: c.middle(k), log=what == "wall") for key in keys]
             panels.append(Panel(title, label, unit, lines, log_x=log, log_y=what == "wall"))
     return {"fig4": figure("One thread", panels)}

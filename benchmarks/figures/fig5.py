@@ -35,7 +35,11 @@ def _wrong(rows: list[Row]) -> str:
 
 def _text(cell: Cell) -> str:
     number = iterations(cell)
-    return cell.ended if number is None else f"{number:,.0f}, {row_text(cell)}".replace(",", " ", number >= 1000)
+    return cell.ended if number is None else f"{number:,.0f}".replace(",", " ") + f", {row_text(cell)}"
+
+
+def _f1(cell: Cell) -> float | None:
+    return cell.middle("f1")
 
 
 def pictures(rows: list[Row]) -> dict[str, str]:
@@ -43,6 +47,12 @@ def pictures(rows: list[Row]) -> dict[str, str]:
     panels = [
         Panel("iterations", "pairs", "", [curve(cells, key, iterations) for key in keys]),
         Panel("time", "pairs", "seconds", [curve(cells, key, lambda c: c.middle("wall")) for key in keys]),
-        Panel("F1 of the row", "pairs", "", [curve(cells, key, lambda c: c.middle("f1")) for key in keys], log_y=False),
+        Panel(
+            "F1 of the row",
+            "pairs",
+            "",
+            [curve(cells, key, _f1, log=False) for key in keys],
+            log_y=False,
+        ),
     ]
     return {"fig5": figure(f"{_wrong(rows)}, one thread", panels)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchmarks.figures import Scope
-from benchmarks.figures.cells import Table, curve, grid, group, systems
+from benchmarks.figures.cells import CUT, Table, curve, grid, group, systems
 from benchmarks.figures.systems import ALL, runs
 from benchmarks.output import count, percent
 from benchmarks.problems import SYNTHETIC_RULE
@@ -26,7 +26,7 @@ def tasks(scope: Scope) -> list[Task]:
 def tables(rows: list[Row]) -> list[Table]:
     title = f"{count(rows[0]['problem']['n'])} pairs: right of seeds, median time"
     table = grid(title, rows, lambda p: p.outlier_ratio, lambda r: f"{percent(r)} wrong")
-    return [replace(table, notes=(SYNTHETIC_RULE,))]
+    return [replace(table, notes=(SYNTHETIC_RULE, CUT))]
 
 
 def pictures(rows: list[Row]) -> dict[str, str]:

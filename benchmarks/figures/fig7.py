@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from benchmarks.figures import Scope
-from benchmarks.figures.cells import Cell, Table, curve, grid, group, name, systems
+from benchmarks.figures.cells import CUT, Cell, Table, curve, grid, group, name, systems
 from benchmarks.figures.systems import ALL, OURS, runs
 from benchmarks.figures.table4 import CLOUD
 from benchmarks.output import count, percent
@@ -34,9 +34,10 @@ def tables(rows: list[Row]) -> list[Table]:
     whole = [row for row in rows if "keep" not in row["problem"]]
     few = [row for row in rows if "keep" in row["problem"]]
     columns = {"by": lambda p: p.outlier_ratio, "label": lambda r: f"{percent(r)} wrong"}
-    n, keep = whole[0]["problem"]["n"], few[0]["problem"]["keep"]
+    n, keep = rows[0]["problem"]["n"], next((row["problem"]["keep"] for row in few), 0)
     notes = (
         f"{count(keep)} pairs drawn at random: the share of wrong ones stays; it grew in the paper's way of drawing",
+        CUT,
     )
     title = "rotation error, translation error, time"
     return [

@@ -16,8 +16,8 @@ ROWS = ("tear1", "cm1", "tls1")
 """They solve the first row, not a pose (Figures 4 and 5)."""
 ALL = (*OURS, *PAPER, *PACKAGES, *WRITTEN, *LEARNED)
 LINEAR = (*OURS, *PAPER, "open3d_ransac", "open3d_ransac_edges", "open3d_fgr", "kiss_gnc", "colmap", "gcransac",
-          "gore", "trde", "here")  # fmt: skip
-"""Those whose memory grows linearly: there is a point in trying them on 10⁵ pairs and more."""
+          "gore", "trde", "here", "sc2pcr", "turboreg")  # fmt: skip
+"""Those whose memory does not explode on 10⁵ pairs and more: it is linear, or of the first pairs only."""
 GIGABYTES = 12.0
 SLOW = (*PAPER, "tear3d_rows", "open3d_ransac", "gcransac", "gore")
 """They take seconds to minutes on many real pairs, and get only some of them."""

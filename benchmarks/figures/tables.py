@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 
 from benchmarks import datasets
-from benchmarks.datasets.rules import OTHER_SENTENCE, RULES
+from benchmarks.datasets.rules import OFFICIAL, OFFICIAL_SENTENCE, OTHER_SENTENCE, RULES
 from benchmarks.figures import Scope, made_up
 from benchmarks.figures.cells import ENDED, Table, name, systems
 from benchmarks.figures.systems import ALL, SLOW, runs
@@ -66,13 +66,19 @@ COLUMNS = (
 def _table(title: str, rows: list[Row], notes: tuple[str, ...]) -> Table:
     number = len({row["problem"]["name"] for row in rows})
     others = list(dict.fromkeys(rule for row in rows for rule in list(row.get("rules", {}))[1:]))
-    extra = "F1, errors: medians over the pairs that are right; time: over all pairs that ended by themselves"
-    lines = tuple(_line(key, [row for row in rows if row["peer"] == key], others) for key in systems(rows))
+    judged = {rule: {row["problem"]["name"] for row in rows if rule in row.get("rules", {})} for rule in others}
+    extra = (
+        "F1 (of the pairs a system names, else of those within ξ) and errors: medians over the pairs that are right",
+        "time: over all pairs that ended by themselves",
+        *((OFFICIAL_SENTENCE,) if OFFICIAL in others else ()),
+        *_fewer(rows, number),
+    )
+    lines = tuple(_line(key, [row for row in rows if row["peer"] == key], judged) for key in systems(rows))
     columns = (*COLUMNS, *(f"right by {rule}" for rule in others))
-    return Table(f"{title}, {number} pairs", columns, lines, (*notes, extra))
+    return Table(f"{title}, {number} pairs", columns, lines, (*notes, *extra))
 
 
-def _line(key: str, rows: list[Row], others: list[str]) -> tuple[str, ...]:
+def _line(key: str, rows: list[Row], judged: dict[str, set[str]]) -> tuple[str, ...]:
     done = [row for row in rows if row["outcome"] == "done"]
     right = [row for row in done if row["right"]]
 
@@ -92,8 +98,15 @@ def _line(key: str, rows: list[Row], others: list[str]) -> tuple[str, ...]:
         seconds(statistics.median(row["wall"] for row in done)) if done else "–",
         _proven(done),
         ", ".join(f"{early.count(kind)} {ENDED[kind]}" for kind in dict.fromkeys(early)) or "–",
-        *(_by(other, done) for other in others),
+        *(_by(other, rows, judged[other]) for other in judged),
     )
+
+
+def _fewer(rows: list[Row], number: int) -> tuple[str, ...]:
+    """Who was given some of the pairs only."""
+    given = {key: sum(row["peer"] == key for row in rows) for key in systems(rows)}
+    some = [f"{name(key)} {count}" for key, count in given.items() if count < number]
+    return (f"given fewer than {number} pairs because they are slow: {', '.join(some)}",) if some else ()
 
 
 def _proven(rows: list[Row]) -> str:
@@ -102,17 +115,16 @@ def _proven(rows: list[Row]) -> str:
     return f"{sum(said)}/{len(said)}" if said else "–"
 
 
-def _by(other: str, rows: list[Row]) -> str:
-    """Right of those that a rule judges."""
-    judged = [row["rules"][other] for row in rows if other in row.get("rules", {})]
-    return f"{sum(judged)}/{len(judged)}"
+def _by(other: str, rows: list[Row], judged: set[str]) -> str:
+    """Right by a rule, of the given pairs that it judges."""
+    right = sum(row.get("rules", {}).get(other, False) for row in rows)
+    return f"{right}/{sum(row['problem']['name'] in judged for row in rows)}"
 
 
 def pictures(rows: list[Row]) -> dict[str, str]:
-    """How many pairs each system has right within a time, and within a rotation error."""
-    right = [row for row in rows if row["outcome"] == "done" and row["right"]]
+    """How many of the pairs that each system was given it has right within a time, and within a rotation error."""
     panels = [
-        Panel(title, unit, "pairs", [_steps(key, right, what) for key in systems(rows)], log_y=False)
+        Panel(title, unit, "% of the pairs given", [_steps(key, rows, what) for key in systems(rows)], log_y=False)
         for title, unit, what in (
             ("right within a time", "seconds", "wall"),
             ("right within a rotation error", "degrees", "rotation_error"),
@@ -121,7 +133,8 @@ def pictures(rows: list[Row]) -> dict[str, str]:
     return {"tables": figure(f"{len({row['problem']['name'] for row in rows})} pairs", panels)}
 
 
-def _steps(key: str, right: list[Row], what: str) -> Line:
-    values = sorted(max(row[what], 1e-4) for row in right if row["peer"] == key)
+def _steps(key: str, rows: list[Row], what: str) -> Line:
+    mine = [row for row in rows if row["peer"] == key]
+    values = sorted(max(row[what], 1e-4) for row in mine if row["outcome"] == "done" and row["right"])
     start = [(values[0], 0.0)] if values else []
-    return Line(name(key), start + [(value, k + 1.0) for k, value in enumerate(values)], step=True)
+    return Line(name(key), start + [(v, 100.0 * (k + 1) / len(mine)) for k, v in enumerate(values)], step=True)

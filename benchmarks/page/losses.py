@@ -41,8 +41,9 @@ def _larger(rows: list[Row]) -> Iterator[str]:
         others = [
             (theirs, key)
             for (key, size), cell in cells.items()
-            if size == n and cell.succeeds and (theirs := cell.middle("peak_bytes")) is not None and theirs < own
-        ]
+            if size == n and not key.startswith("tear3d") and cell.succeeds
+            and (theirs := cell.middle("peak_bytes")) is not None and theirs < own
+        ]  # fmt: skip
         if others:
             least, key = min(others)
             yield f"Memory, {count(n)} pairs: {name(key)} takes {_mib(least)}, we {_mib(own)}."
@@ -79,18 +80,22 @@ def _real(rows: list[Row]) -> Iterator[str]:
     """More pairs right, smaller errors where both are right, less time."""
     done = [row for row in rows if row["outcome"] == "done"]
     mine = {row["problem"]["name"]: row for row in done if row["peer"] == MINE}
-    own_right = sum(row["right"] for row in mine.values())
     for key in dict.fromkeys(row["peer"] for row in done):
         if key.startswith("tear3d"):
             continue
         theirs = {row["problem"]["name"]: row for row in done if row["peer"] == key}
-        right = sum(row["right"] for row in theirs.values())
-        if right > own_right:
-            yield f"Real pairs: {name(key)} has {right} of {len(mine)} right, we {own_right}."
+        shared = [pair for pair in theirs if pair in mine]
+        right, own = (sum(table[pair]["right"] for pair in shared) for table in (theirs, mine))
+        if right > own:
+            yield f"Real pairs: {name(key)} has {right} of {len(shared)} right, we {own}."
         both = [pair for pair, row in theirs.items() if row["right"] and pair in mine and mine[pair]["right"]]
         if len(both) < ENOUGH:
             continue
-        for what, word, unit in (("rotation_error", "rotation error", "°"), ("wall", "time", " s")):
+        for what, word, unit in (
+            ("rotation_error", "rotation error", "°"),
+            ("translation_error", "translation error", ""),
+            ("wall", "time", " s"),
+        ):
             ours, other = (statistics.median(table[pair][what] for pair in both) for table in (mine, theirs))
             if other < ours:
                 yield (

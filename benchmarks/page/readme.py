@@ -29,11 +29,12 @@ def table(chosen: dict[str, list[Row]]) -> str:
     """Markdown: a line for every system that ran."""
     real, over_ratio, over_n = (chosen.get(key, []) for key in ("tables", "fig6", "fig1"))
     ran = {row["peer"] for row in (*real, *over_ratio) if row["outcome"] != "missing"}
+    made = any(row["problem"]["folder"] == "made-up" for row in real)
     pairs = len({row["problem"]["name"] for row in real})
     n = over_ratio[0]["problem"]["n"] if over_ratio else 0
     columns = [
         "",
-        f"{pairs} real pairs: right, time",
+        f"{pairs} {'made-up' if made else 'real'} pairs: right, time",
         *(f"{count(n)} pairs, {percent(ratio)} wrong" for ratio in RATIOS),
         "most pairs it solved",
         "what it says of its answer",
@@ -58,7 +59,8 @@ def _real(rows: Iterable[Row]) -> str:
     done = [row for row in every if row["outcome"] == "done"]
     if not done:
         return "–"
-    return f"{sum(row['right'] for row in done)} of {len(every)}, {seconds(statistics.median(r['wall'] for r in done))}"
+    share = f"{sum(row['right'] for row in done)} of {len(every)}"
+    return f"{share}, {seconds(statistics.median(row['wall'] for row in done))}"
 
 
 def _most(rows: list[Row]) -> str:

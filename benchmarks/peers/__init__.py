@@ -8,7 +8,11 @@ A peer is a file in this folder that has a ``NAME``; the others are what peers s
   where the system gives none), or a `Found` when there is more to say;
 - optionally ``missing()`` → why it cannot run here, or None; ``prepare()``, what is compiled or loaded before the clock
   starts; ``METRES``, True if its constants assume metres: it is then given every problem scaled so that the noise
-  bound is `SCALED_BOUND`; ``MEMORY``, "quadratic" where memory grows with the square of the number of pairs.
+  bound is `SCALED_BOUND`; ``MEMORY``, "quadratic" where memory grows with the square of the number of pairs, and
+  ``MOST_PAIRS``, how many of them it looks at; ``THREADS``, 1 if it uses one core only; ``PACKAGE``, what it is
+  installed as.
+
+A note ``cut`` says that a system ended for want of time with what it had.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ import importlib
 import importlib.util
 import os
 from dataclasses import dataclass, field
+from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -30,6 +35,7 @@ SCALED_BOUND = 0.1
 """The noise bound, in metres, that systems with constants in metres were made for (3DMatch)."""
 CAP = "TEAR3D_BENCHMARK_SECONDS"
 """The variable with the cap on the time of a run."""
+SMALL = 60
 FEWEST = 3
 """Pairs that fix a pose: no system is asked about fewer."""
 
@@ -71,6 +77,24 @@ class Peer:
         return getattr(self.module, "MEMORY", "linear") == "quadratic"
 
     @property
+    def most_pairs(self) -> int | None:
+        """Pairs that it looks at; the others take no part."""
+        return getattr(self.module, "MOST_PAIRS", None)
+
+    @property
+    def threads(self) -> int | None:
+        return getattr(self.module, "THREADS", None)
+
+    @property
+    def version(self) -> str | None:
+        """Of the package it is installed as."""
+        package = getattr(self.module, "PACKAGE", None)
+        try:
+            return f"{package} {metadata.version(package)}" if package else None
+        except metadata.PackageNotFoundError:
+            return None
+
+    @property
     def metres(self) -> bool:
         return bool(getattr(self.module, "METRES", False))
 
@@ -79,9 +103,11 @@ class Peer:
         return self.module.missing() if hasattr(self.module, "missing") else None
 
     def prepare(self) -> None:
-        """Compile and load what it needs."""
+        """Compile and load what it needs, and solve something small: first calls are slower in every library."""
         if hasattr(self.module, "prepare"):
             self.module.prepare()
+        points = np.random.default_rng(0).normal(size=(SMALL, 3))
+        self.register(points, points + 1.0, 0.05)
 
     def register(self, source: FloatArray, target: FloatArray, noise_bound: float) -> Found:
         """The pose of matched points, whatever units the system assumes."""

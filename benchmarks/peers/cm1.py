@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchmarks.peers import FloatArray, Found, rows
 
 NAME = "CM-1"
+THREADS = 1
 PAPER = rows.PAPER
 SETTINGS = rows.SETTINGS
 

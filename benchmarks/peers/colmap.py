@@ -8,6 +8,7 @@ from benchmarks.peers import FloatArray, Found, needs, nowhere
 from benchmarks.peers.rigid import pose
 
 NAME = "LO-RANSAC (COLMAP)"
+PACKAGE = "pycolmap"
 PAPER = (
     "O. Chum, J. Matas, J. Kittler: Locally optimized RANSAC. DAGM 2003; J. Schönberger, J.-M. Frahm: COLMAP. CVPR 2016"
 )

@@ -7,6 +7,7 @@ import numpy as np
 from benchmarks.peers import FloatArray, needs, nowhere
 
 NAME = "GC-RANSAC"
+PACKAGE = "pygcransac"
 PAPER = "D. Barath, J. Matas: Graph-cut RANSAC. CVPR 2018; D. Barath, J. Matas, TPAMI 2022"
 SETTINGS = (
     "findRigidTransform with the authors' example for rigid transformations: confidence 0.999, 1000 iterations at "

@@ -11,6 +11,7 @@ from benchmarks.peers import FloatArray, needs, nowhere
 from benchmarks.peers.rigid import pose
 
 NAME = "KISS-Matcher"
+PACKAGE = "kiss-matcher"
 PAPER = "H. Lim et al.: KISS-Matcher: fast and robust point cloud registration revisited. ICRA 2025"
 SETTINGS = (
     "kiss_matcher's prune_and_solve with the authors' defaults for a voxel as large as the noise bound: lengths "

@@ -8,6 +8,7 @@ from benchmarks.peers.kiss import PAPER, answer, lacks, matcher, prepare
 __all__ = ["METRES", "NAME", "PAPER", "SETTINGS", "missing", "prepare", "register"]
 
 NAME = "KISS GNC"
+PACKAGE = "kiss-matcher"
 SETTINGS = (
     "kiss_matcher's solve with the authors' defaults for a voxel as large as the noise bound, of which the solver's"
     " is 0.75; on all pairs, without the pruning that its authors recommend: what the solver does by itself. Scaled"

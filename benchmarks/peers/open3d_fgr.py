@@ -10,6 +10,7 @@ from benchmarks.peers.open3d_ransac import cloud, matches, missing, prepare
 __all__ = ["NAME", "PAPER", "SETTINGS", "missing", "prepare", "register"]
 
 NAME = "FGR"
+PACKAGE = "open3d-cpu"
 PAPER = "Q.-Y. Zhou, J. Park, V. Koltun: Fast global registration. ECCV 2016"
 SETTINGS = (
     "Open3D's registration_fgr_based_on_correspondence with the constants of the authors' own program: mu divided "

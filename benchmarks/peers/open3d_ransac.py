@@ -7,6 +7,7 @@ import numpy as np
 from benchmarks.peers import FloatArray, needs, nowhere
 
 NAME = "RANSAC 100k"
+PACKAGE = "open3d-cpu"
 PAPER = "M. Fischler, R. Bolles: Random sample consensus. CACM 1981; Q.-Y. Zhou et al.: Open3D. 2018"
 SETTINGS = (
     "Open3D's registration_ransac_based_on_correspondence as it comes: three pairs a sample, 100 000 iterations at "

@@ -8,6 +8,7 @@ from benchmarks.peers.open3d_ransac import PAPER, missing, prepare, sampled
 __all__ = ["NAME", "PAPER", "SETTINGS", "missing", "prepare", "register"]
 
 NAME = "RANSAC 100k, edges"
+PACKAGE = "open3d-cpu"
 SETTINGS = (
     "as RANSAC 100k, and the two checkers of Open3D's tutorial on global registration: the sides of a triple agree "
     "within a ratio of 0.9, its points come within the noise bound of each other. Triples that fail count as "

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from benchmarks.peers.networks.run import Lengths
 
 NAME = "PointDSC"
+PACKAGE = "torch"
 PAPER = "X. Bai et al.: PointDSC: Robust Point Cloud Registration Using Deep Spatial Consistency. CVPR 2021"
 SETTINGS = (
     "The config.json and test script of the authors' release: 12 layers, 128 channels, 10 power iterations, a tenth of "

@@ -19,10 +19,12 @@ PAPER = "Z. Chen, K. Sun, F. Yang, W. Tao: SC²-PCR: a second order spatial comp
 SETTINGS = (
     "config_3DMatch.json of the authors' repository: inlier threshold and compatibility distance ξ = 0.1 m, seeds at "
     "most 20 % of the pairs and suppressed within 0.1 m, sets of 30 and 20, ten power iterations, the first 8000 "
-    "pairs, at most 20 refinements; every problem scaled so that ξ = 0.1 m"
+    "pairs, at most 20 refinements; every problem scaled so that ξ = 0.1 m, with which small synthetic ones with 99 % "
+    "wrong come out right less often; the authors' own lengths for KITTI are not used"
 )
 METRES = True
 MEMORY = "quadratic"
+THREADS = 1
 MOST_PAIRS = 8000
 SEED_RATIO = 0.2
 SUPPRESSION_RADIUS = 0.1

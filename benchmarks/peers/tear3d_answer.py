@@ -12,7 +12,7 @@ from tear3d.errors import InputError
 from tear3d.problem.options import PROOF_SECONDS, Certify
 from tear3d.synthetic import make_problem
 
-NAME = "tear3d answer"
+NAME = "tear3d, answer"
 PAPER = (
     "T. Huang, L. Peng, R. Vidal, Y.-H. Liu: Scalable 3D registration via truncated entry-wise absolute residuals. "
     "CVPR 2024"
@@ -53,5 +53,5 @@ def solved(source: FloatArray, target: FloatArray, noise_bound: float, certify: 
     notes: dict[str, Any] = {"status": result.status}
     if certify:
         proof = result.certificate
-        notes |= {"closed": proof.closed, "gap": proof.gap, "runner_up": proof.runner_up}
+        notes |= {"cut": not proof.closed, "closed": proof.closed, "gap": proof.gap, "runner_up": proof.runner_up}
     return Found(result.transformation, result.inlier_mask, notes)

@@ -7,7 +7,7 @@ from benchmarks.peers.tear3d_answer import PAPER, load, solved
 
 __all__ = ["NAME", "PAPER", "SETTINGS", "prepare", "register"]
 
-NAME = "tear3d pose proven"
+NAME = "tear3d, pose proven"
 SETTINGS = (
     'certify="pose", everything else as it comes: the proof stops at a gap of 1 %, after 60 s, or just before the '
     "cap of a run"

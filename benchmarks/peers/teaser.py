@@ -19,6 +19,7 @@ SETTINGS = (
     "instead of seconds, so that answers repeat: about a minute"
 )
 MEMORY = "quadratic"
+THREADS = 1
 GNC_FACTOR = 1.4
 GNC_ITERATIONS = 100
 GNC_THRESHOLD = 1e-12
@@ -30,12 +31,12 @@ def register(source: FloatArray, target: FloatArray, noise_bound: float) -> Foun
     """Sections V (rotation), VI (translation) and VII (cliques) of the paper, without scale."""
     graph = same_lengths(source, target, 2.0 * noise_bound)
     clique, proven = largest(graph, CLIQUE_BUDGET)
-    notes = {"clique": len(clique), "clique_proven": bool(proven)}
+    notes = {"clique": len(clique), "cut": not proven}
     if len(clique) < 3:
         return Found(nowhere(), np.zeros(len(source), dtype=bool), notes)
     chain = np.roll(clique, -1)
     weights, rotation = turn(source[chain] - source[clique], target[chain] - target[clique], 2.0 * noise_bound)
-    kept = clique[weights > 0.0]
+    kept = clique[weights >= 0.5]
     if not len(kept):
         return Found(nowhere(), np.zeros(len(source), dtype=bool), notes)
     shifts = target[kept] - source[kept] @ rotation.T

@@ -9,6 +9,7 @@ from __future__ import annotations
 from benchmarks.peers import FloatArray, Found, rows
 
 NAME = "TLS-1"
+THREADS = 1
 PAPER = rows.PAPER
 SETTINGS = rows.SETTINGS + "; lower bound in O(N log N), not O(N²) as printed"
 

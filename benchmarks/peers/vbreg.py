@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from benchmarks.peers.networks.vbreg import VBReg
 
 NAME = "VBReg"
+PACKAGE = "torch"
 PAPER = "H. Jiang et al.: Robust Outlier Rejection for 3D Registration with Variational Bayes. CVPR 2023"
 SETTINGS = (
     "The config.json and test script of the authors' release: 12 layers, 128 channels, states drawn from the prior "

@@ -34,7 +34,7 @@ def run(task: Task) -> Row:
                 command, cwd=ROOT, env=_environment(task), stdout=output, stderr=output, start_new_session=True
             )
             try:
-                stopped = _watch(process, task, Path(folder) / "started")
+                stopped = _watch(process, task, Path(folder))
             finally:
                 _kill(process)
         return task.to_dict() | (stopped or _read(Path(folder) / "result.json", process.returncode, log))
@@ -46,18 +46,18 @@ def _environment(task: Task) -> dict[str, str]:
     return os.environ | threads | {peers.CAP: str(task.seconds)}
 
 
-def _watch(process: subprocess.Popen[bytes], task: Task, started: Path) -> Row | None:
+def _watch(process: subprocess.Popen[bytes], task: Task, folder: Path) -> Row | None:
     """Wait for the end; a row if a cap was reached first."""
     began, running = time.perf_counter(), None
     most = 0
     while process.poll() is None:
         now = time.perf_counter()
-        if running is None and started.exists():
+        if running is None and (folder / "started").exists():
             running = now
         most = max(most, _resident(process.pid))
         if most > task.gigabytes * 2**30:
             return {"outcome": "memory", "reason": f"more than {task.gigabytes:g} GiB", "peak_bytes": most}
-        if running is not None and now - running > task.seconds:
+        if running is not None and now - running > task.seconds and not (folder / "finished").exists():
             return {"outcome": "time", "reason": f"more than {task.seconds:g} s", "peak_bytes": most}
         if running is None and now - began > PREPARING:
             return {"outcome": "crashed", "reason": f"not ready after {PREPARING:g} s"}
@@ -86,7 +86,8 @@ def _read(result: Path, code: int, log: Path) -> Row:
     if code == 0 and result.is_file():
         row: Row = json.loads(result.read_text(encoding="utf-8"))
         return row
-    if b"MemoryError" in log.read_bytes()[-20_000:]:
+    end = log.read_bytes()[-20_000:]
+    if b"MemoryError" in end or b"bad_alloc" in end:
         return {"outcome": "memory", "reason": "an allocation failed"}
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     how = f"signal {-code}" if code < 0 else f"exit code {code}"

@@ -1,14 +1,16 @@
 """One run in a process of its own: `python -m benchmarks.runs.worker TASK FOLDER`, for benchmarks/runs/process.py.
 
-Makes the problem, compiles and loads what the system needs, creates FOLDER/started, registers, and writes
-FOLDER/result.json.
+Makes the problem, compiles and loads what the system needs, creates FOLDER/started, registers, creates
+FOLDER/finished, and writes FOLDER/result.json.
 """
 
 from __future__ import annotations
 
+import ctypes
 import json
 import math
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -24,9 +26,10 @@ from benchmarks.runs.task import Row, Task
 from tear3d.metrics import precision_recall_f1, rotation_error, translation_error
 
 UNIT_PAIRS = 100_000
+PR_SET_PDEATHSIG = 1
 
 
-def run(task: Task, started: Path) -> Row:
+def run(task: Task, started: Path, finished: Path) -> Row:
     """The registration and what it took."""
     keep_to(task.threads)
     given = problems.make(task.problem)
@@ -40,6 +43,7 @@ def run(task: Task, started: Path) -> Row:
         cpu, wall = _cpu(), time.perf_counter()
         found = peer.register(given.source, given.target, given.noise_bound)
         wall, cpu = time.perf_counter() - wall, _cpu() - cpu
+    finished.touch()
     return {
         "outcome": "done",
         "wall": wall,
@@ -51,6 +55,7 @@ def run(task: Task, started: Path) -> Row:
         "pairs": len(given.source),
         "right_pairs": int(given.inlier_mask.sum()),
         "dataset": given.dataset,
+        "version": peer.version,
         **errors(found, given),
         "rules": given.verdicts(found.pose) if given.verdicts else {},
         "notes": found.notes,
@@ -82,6 +87,12 @@ def keep_to(threads: int) -> None:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
 
 
+def die_with_parent() -> None:
+    """A benchmark that was killed leaves no run behind that nobody caps (Linux)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def _cpu() -> float:
     """Seconds of all threads, and of child processes that have ended."""
     return sum(os.times()[:4])
@@ -93,7 +104,8 @@ def _unit() -> float:
 
 
 def main(text: str, folder: str) -> None:
-    row = run(Task.of(json.loads(text)), Path(folder) / "started")
+    die_with_parent()
+    row = run(Task.of(json.loads(text)), Path(folder) / "started", Path(folder) / "finished")
     (Path(folder) / "result.json").write_text(json.dumps(plain(row), allow_nan=False), encoding="utf-8")
 
 

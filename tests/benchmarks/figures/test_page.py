@@ -13,7 +13,6 @@ from benchmarks.page.chosen import anonymous, by_figure
 from benchmarks.page.losses import losses
 from benchmarks.page.readme import END, START, table
 from benchmarks.page.text import page
-from benchmarks.runs.process import ROOT
 from benchmarks.runs.store import read
 from benchmarks.runs.task import Problem, Task
 from tests.benchmarks.figures.made import FAILS, made
@@ -38,6 +37,22 @@ def test_every_figure_finds_its_runs():
         if name != "tables":
             assert len(chosen[name]) == len(figures.figure(name).tasks(Scope(quick=True)))
     assert by_figure([]) == {}
+
+
+def test_more_seeds_and_longer_caps_are_found_too():
+    scope = Scope(quick=True, seeds=2, cap=33.0, threads=3)
+    long = [made(task) for task in figures.figure("fig6").tasks(scope)]
+    short = [made(task) for task in figures.figure("fig6").tasks(Scope(quick=True, threads=3))]
+    found = by_figure([*long, *short], quick=True)["fig6"]
+    assert len(found) == len(long)
+    assert {row["seconds"] for row in found} == {33.0}
+    assert {row["problem"].get("seed", 0) for row in found} == {0, 1}
+
+
+def test_one_folder_is_chosen():
+    rows = some_rows()
+    other = made(Task(FAILS, Problem(folder="elsewhere", layout="pairs", name="kitti_9")), "KITTI")
+    assert {row["problem"]["folder"] for row in by_figure([*rows, other], quick=True)["tables"]} == {"some/where/data"}
 
 
 def test_where_others_are_ahead_is_said():
@@ -76,10 +91,10 @@ def test_the_page_has_every_part_and_no_path():
 
 def test_paths_are_taken_out_of_rows():
     row = made(Task("ransac", Problem(folder="/data/of/mine", layout="pairs", name="a")))
-    row["reason"] = f"exit code 1: {ROOT}/benchmarks/x.py failed"
+    row["reason"] = "exit code 1: /somebody/house/benchmarks/x.py failed, see https://a.org/b/c"
     clean = anonymous(row)
     assert clean["problem"]["folder"] == "mine"
-    assert clean["reason"] == "exit code 1: ./benchmarks/x.py failed"
+    assert clean["reason"] == "exit code 1: …/x.py failed, see https://a.org/b/c"
 
 
 def test_writing_keeps_the_runs_beside_the_benchmarks(tmp_path, monkeypatch):

@@ -44,7 +44,7 @@ def test_proofs_are_counted_where_a_system_gives_them():
     for k, row in enumerate(row for row in rows if row["peer"] == "tear3d_pose"):
         row["notes"] = {"closed": k > 0}
     (table,) = tables.tables(rows)
-    assert cells(table, "tear3d pose")["proven"] == "3/4"
+    assert cells(table, "tear3d, pose")["proven"] == "3/4"
     assert cells(table, "HERE")["proven"] == "–"
 
 

@@ -125,8 +125,8 @@ def test_what_is_not_looked_at_stays(monkeypatch):
     every = gore.register(x, y, BOUND)
     monkeypatch.setattr(gore, "MOST_ARCS", 2_000)
     found = gore.register(x, y, BOUND)
-    assert every.notes["finished"]
-    assert not found.notes["finished"]
+    assert not every.notes["cut"]
+    assert found.notes["cut"]
     assert found.notes["left"] > every.notes["left"] >= 20
     assert rotation_error(found.pose, every.pose) < 5.0
 

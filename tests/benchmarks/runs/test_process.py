@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 
 import numpy as np
+import psutil
 import pytest
 
 from benchmarks import peers
@@ -36,6 +39,32 @@ def test_time_and_memory_are_capped():
     assert (slow["outcome"], slow["reason"]) == ("time", "more than 0.05 s")
     assert (large["outcome"], large["reason"]) == ("memory", "more than 0.01 GiB")
     assert time.perf_counter() - started < 60.0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent is gone")
+def test_a_killed_benchmark_leaves_no_run_behind():
+    command = "from benchmarks.runs import process; from benchmarks.runs.task import *; process.run(Task('ransac', {}))"
+    problem = "Problem(300_000, 0.9)"
+    parent = subprocess.Popen([sys.executable, "-c", command.format(problem)], cwd=process.ROOT)
+    try:
+        deadline = time.perf_counter() + 60.0
+        while not (runs := psutil.Process(parent.pid).children()) and time.perf_counter() < deadline:
+            time.sleep(0.02)
+        time.sleep(1.0)  # it has to come as far as asking for it
+    finally:
+        parent.kill()
+        parent.wait()
+    _, alive = psutil.wait_procs(runs, timeout=10.0)
+    assert runs
+    assert not alive
+
+
+def test_systems_are_told_the_cap(monkeypatch):
+    monkeypatch.setenv(peers.CAP, "10")
+    assert peers.time_limit(60.0) == 9.0
+    assert peers.time_limit(5.0) == 5.0
+    monkeypatch.delenv(peers.CAP)
+    assert peers.time_limit(60.0) == 60.0
 
 
 def test_a_crash_is_a_row_with_its_message():
