@@ -32,7 +32,7 @@ def tables(rows: list[Row]) -> list[Table]:
     printed = ("TEAR, figures of the paper, 8 cores", *(_printed(*column) for column in columns))
     notes = (
         "a bumpy ellipsoid in the unit cube in place of the Stanford models",
-        f"the paper's method, in one thread, gets {MORE} times as long at the smallest size, for the paper's {MORE} cores",
+        f"one thread of the paper's method gets {MORE} times as long at the smallest size; the paper had {MORE} cores",
         CUT,
     )
     return [replace(table, rows=(*table.rows, printed), notes=notes)]
