@@ -105,7 +105,7 @@ def test_the_papers_method(pairs_file, tmp_path):
     assert "branch resolution" in printed["message"]
     closed = run("register", pairs_file, "--method", "paper", "--rel-gap", 0.05)
     assert "gap closed" in closed.output
-    for flags in (("--certify", "pose"), ("--no-certify",), ("--threads", 2), ("--bounds", "sweep")):
+    for flags in (("--certify", "pose"), ("--no-certify",), ("--threads", 2)):
         assert "method='paper'" in run("register", pairs_file, "--method", "paper", *flags, code=2).stderr
 
 

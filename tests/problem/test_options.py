@@ -189,7 +189,6 @@ def test_the_papers_method_is_rows_on_its_cells_in_one_thread(given):
         ({"certify": "full"}, "certify is 'full': method='paper' proves rows"),
         ({"certify": False}, "certify is False: method='paper' proves rows"),
         ({"certify": "yes"}, "certify is 'yes': expected True"),
-        ({"bounds": "sweep"}, "bounds is 'sweep': method='paper' has its own"),
         ({"threads": 4}, "threads is 4: method='paper' runs in a single one"),
         ({"threads": 0}, "threads is 0: expected"),
     ],
