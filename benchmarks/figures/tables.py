@@ -41,7 +41,7 @@ def tables(rows: list[Row]) -> list[Table]:
         part = [row for row in rows if row["problem"]["name"] in pairs]
         found.append(_table(title, part, (rule(title),)))
     if len(found) > 1:
-        found.append(_table("all", rows, ("right by the rule of each data set")))
+        found.append(_table("all", rows, ("right by the rule of each data set",)))
     return found
 
 

@@ -39,6 +39,7 @@ def test_tables_and_pictures_show_every_system_that_ran(name):
     text = "\n".join(" ".join(line) for table in tables for line in table.rows)
     for table in tables:
         assert all(len(line) == len(table.columns) for line in table.rows)
+        assert all(len(note) > 1 for note in table.notes)
     if name != "answers":
         for key in systems(rows):
             assert peers.peer(key).name in text

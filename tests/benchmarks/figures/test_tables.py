@@ -30,6 +30,7 @@ def test_the_rule_stands_beside_every_recall():
     assert "not RMSE" in found[0].notes[0]
     assert "5° and translation error at most 60 cm" in found[1].notes[0]
     assert "3ξ" in found[2].notes[0]
+    assert found[3].notes[0] == "right by the rule of each data set"
 
 
 def test_what_ran_out_of_memory_is_not_right():
