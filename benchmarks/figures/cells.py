@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from benchmarks import peers
+from benchmarks.figures.systems import ALL, ROWS
 from benchmarks.output import seconds
 from benchmarks.runs.task import Problem, Row, Task
 from benchmarks.svg import Line
@@ -99,8 +100,9 @@ def group(rows: Iterable[Row], by: Callable[[Problem], Any]) -> dict[tuple[str, 
 
 
 def systems(rows: Iterable[Row]) -> list[str]:
-    """In the order in which they ran; those that are not installed are left out."""
-    return list(dict.fromkeys(row["peer"] for row in rows if row["outcome"] != "missing"))
+    """Those that ran, ourselves first; what is not installed is left out."""
+    ran = {row["peer"] for row in rows if row["outcome"] != "missing"}
+    return sorted(ran, key=(*ALL, *ROWS, *ran).index)
 
 
 def absent(rows: Iterable[Row]) -> tuple[str, ...]:

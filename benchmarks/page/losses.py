@@ -91,13 +91,13 @@ def _real(rows: list[Row]) -> Iterator[str]:
         both = [pair for pair, row in theirs.items() if row["right"] and pair in mine and mine[pair]["right"]]
         if len(both) < ENOUGH:
             continue
-        for what, word, unit in (
-            ("rotation_error", "rotation error", "°"),
-            ("translation_error", "translation error", ""),
-            ("wall", "time", " s"),
+        for what, word, unit, least in (
+            ("rotation_error", "rotation error", "°", CLEARLY),
+            ("translation_error", "translation error", "", CLEARLY),
+            ("wall", "time", " s", 1.0),
         ):
             ours, other = (statistics.median(table[pair][what] for pair in both) for table in (mine, theirs))
-            if other < ours:
+            if other < least * ours:
                 yield (
                     f"Real pairs that both have right ({len(both)}): {name(key)} has a median {word} of "
                     f"{other:.3g}{unit}, we {ours:.3g}{unit}."

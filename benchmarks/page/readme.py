@@ -10,8 +10,8 @@ from benchmarks.output import count, percent, seconds
 from benchmarks.runs.task import Row
 
 SYSTEMS = {
-    "tear3d_answer": "chance, ambiguity, covariance",
-    "tear3d_pose": "and a bound for every other pose",
+    "tear3d_answer": "could it be chance, is it ambiguous, covariance",
+    "tear3d_pose": "and what every other pose can save at most",
     "tear_paper": "a bound for each of two rows",
     "teaserpp": "a bound for the rotation",
     "teaser": "nothing",
