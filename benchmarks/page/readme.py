@@ -60,6 +60,8 @@ def _real(rows: Iterable[Row]) -> str:
     if not done:
         return "–"
     share = f"{sum(row['right'] for row in done)} of {len(every)}"
+    proofs = [row["notes"]["closed"] for row in done if "closed" in row["notes"]]
+    share += f" ({sum(proofs)} proven)" if proofs else ""
     return f"{share}, {seconds(statistics.median(row['wall'] for row in done))}"
 
 

@@ -19,7 +19,7 @@ problem to warm up; systems take turns, so that a busy hour hurts all alike. "1/
 one; errors of single problems are luck in part, their order of magnitude is not. Settings are those that each system's
 authors recommend; where we depart from them, the list at the end of this page says so. Systems whose constants assume
 metres (marked there) get every problem scaled so that the noise bound is 0.1. The runs behind this page are in
-`benchmarks/results.jsonl`; on your machine:
+`benchmarks/results.jsonl`; a dash is a run that was not made. On your machine:
 
 ```text
 python -m benchmarks all --data FOLDER      # hours; --quick minutes, at reduced sizes
