@@ -31,7 +31,7 @@ def tables(rows: list[Row]) -> list[Table]:
     columns = sorted({_by(Problem(**row["problem"])) for row in rows})
     printed = ("TEAR, figures of the paper, 8 cores", *(_printed(*column) for column in columns))
     notes = (
-        "a bumpy ellipsoid in the unit cube in place of the Stanford models",
+        "the surface of an ellipsoid in the unit cube in place of the Stanford models",
         f"one thread of the paper's method gets {MORE} times as long at the smallest size; the paper had {MORE} cores",
         CUT,
     )
