@@ -16,6 +16,7 @@ from benchmarks.output import OUT
 from benchmarks.runs.task import Task
 
 SECONDS, QUICK_SECONDS = 15.0, 5.0
+"""The most that a run may take (free choices: two hours for everything, a quarter of an hour when quick)."""
 NAMES = ("fig1", "fig4", "fig5", "fig6", "table4", "fig7", "tables", "answers")
 
 

@@ -16,7 +16,7 @@ from benchmarks.svg import Line, Panel, figure
 TITLE = "Real pairs (Tables 1 to 3)"
 QUICK = 3
 EVERY = 6
-"""So many pairs, one of which the slow systems get."""
+"""So many pairs, one of which the slow systems get (free choice: two hours for all of it)."""
 
 
 def tasks(scope: Scope) -> list[Task]:

@@ -11,6 +11,7 @@ from benchmarks.output import count, percent, seconds
 from benchmarks.runs.task import Row
 
 CLEARLY = 0.9
+"""An error below this share of ours is called smaller (free choice)."""
 ENOUGH = 3
 """Pairs that both must have right before their errors are compared."""
 

@@ -83,7 +83,7 @@ def test_the_page_has_every_part_and_no_path():
     for name in chosen:
         assert figures.figure(name).TITLE in text
     assert "a chip, 2 cores" in text
-    assert "right: rotation error at most 5°" in text.lower() or "5°" in text
+    assert "Right: rotation error at most 5° and translation error at most 60 cm" in text
     assert "some/where" not in text
     assert "## Where we lose" in text
     assert "Not measured:" in text
