@@ -1,4 +1,4 @@
-"""Plain RANSAC in NumPy: triples whose sides agree, scored by inliers on all pairs, refitted three times. Always available."""
+"""Plain RANSAC in NumPy: triples whose sides agree, scored on all pairs, refitted three times. Always available."""
 
 from __future__ import annotations
 
