@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tear3d.api import solve
 from tear3d.clouds.describe import Description, Keypoints
 from tear3d.clouds.inputs import Inputs
 from tear3d.clouds.verdict import CloudVerdict
@@ -25,6 +24,7 @@ from tear3d.problem.limits import Limits
 from tear3d.problem.options import Options
 from tear3d.problem.pairs import Pairs
 from tear3d.result import Result
+from tear3d.solving import solve
 
 _log = logging.getLogger(__name__)
 

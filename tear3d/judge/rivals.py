@@ -15,8 +15,8 @@ from tear3d.judge.symmetry import free_motions, in_words
 from tear3d.judge.uncertainty import free_turn
 from tear3d.problem.arrays import FloatArray, spread_rows
 from tear3d.problem.losses import Loss
-from tear3d.problem.objective import Surveyed, saving_and_count, survey
-from tear3d.problem.pairs import Pairs
+from tear3d.problem.objective import Surveyed, survey
+from tear3d.problem.pairs import Frame, Pairs
 from tear3d.problem.pose import Pose
 
 CLOSE = 0.8
@@ -65,15 +65,17 @@ class Contest:
     saving: float
     log10_tests: float
 
-    def alternatives(self, pairs: Pairs, loss: Loss) -> tuple[Alternative, ...]:
-        """The rivals over all pairs, in the coordinates and units that were given."""
-        unit, found = pairs.frame.saving_unit(loss), []
-        for rival in self.rivals[: ALTERNATIVES if len(pairs) <= MANY else FEW]:
-            saving, count = rival.saving, rival.num_inliers
-            if pairs is not self.pairs:
-                saving, count = saving_and_count(pairs, rival.pose, loss)
-            pose = pairs.frame.outside(rival.pose).matrix
-            found.append(Alternative(pose, unit * saving, count, self.significance_of(rival)))
+    def shown(self, num_pairs: int) -> list[Rival]:
+        """The rivals that a result names, of so many pairs."""
+        return self.rivals[: ALTERNATIVES if num_pairs <= MANY else FEW]
+
+    def alternatives(self, frame: Frame, unit: float, measured: list[tuple[float, int]]) -> tuple[Alternative, ...]:
+        """The rivals shown, in the coordinates and units that were given; with the saving and the number of inliers of
+        each over all pairs."""
+        found = [
+            Alternative(frame.outside(rival.pose).matrix, unit * saving, count, self.significance_of(rival))
+            for rival, (saving, count) in zip(self.rivals, measured, strict=False)
+        ]
         return tuple(sorted(found, key=lambda other: -other.saving))
 
     def ambiguity(self, around: Around) -> Ambiguity | None:
