@@ -5,6 +5,9 @@ from __future__ import annotations
 import logging
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tear3d.find.ascent import BAND, climb_from
 from tear3d.find.search import Search
 from tear3d.judge.ambiguity import Alternative
@@ -117,6 +120,9 @@ class Whole(NamedTuple):
     noise_bound: float | dict[str, float]
     centre: FloatArray
     alternatives: tuple[Alternative, ...]
+    mask: NDArray[np.bool_] | None = None
+    rmse: float | None = None
+    """Inliers and their residuals, where what is near the pose is not all of them."""
 
     @classmethod
     def of(cls, pairs: Pairs, loss: Loss, compared: Contest) -> Whole:
@@ -147,12 +153,13 @@ def package(around: Around, proof: Proof, options: Options, ending: Ending, comp
     best, pairs, loss = proof.best, around.pairs, options.the_loss
     frame = pairs.frame
     unit = frame.saving_unit(loss)
+    mask = pairs.mask(around.inside) if whole.mask is None else whole.mask
     ambiguity = compared.ambiguity(around)
     if options.certify == "pose" and proof.attempts:
         ambiguity = ambiguity or near_tie(whole.alternatives, unit * best.saving)
     known = Evidence(
         level=compared.significance,
-        num_inliers=len(around.inside),
+        num_inliers=int(np.count_nonzero(mask)),
         certify=options.certify,
         certificate=Certificate(tuple(attempt.scaled(unit) for attempt in proof.attempts)),
         ended=ending.ended,
@@ -167,8 +174,8 @@ def package(around: Around, proof: Proof, options: Options, ending: Ending, comp
     status, message = verdict(known)
     return Result(
         transformation=frame.outside(best.pose).matrix,
-        inlier_mask=pairs.mask(around.inside),
-        inlier_rmse=frame.unit * around.rmse,
+        inlier_mask=mask,
+        inlier_rmse=frame.unit * (around.rmse if whole.rmse is None else whole.rmse),
         saving=unit * best.saving,
         objective=max(0.0, unit * (whole.total - best.saving)),  # rounding must not make it negative
         status=status,

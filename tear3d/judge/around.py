@@ -32,8 +32,9 @@ STRAY = 100
 class Around:
     """What is near a pose; all of it from one pass over the pairs, or two."""
 
-    def __init__(self, pairs: Pairs, pose: Pose) -> None:
-        self.pairs, self.pose = pairs, pose
+    def __init__(self, pairs: Pairs, pose: Pose, share: float = 1.0) -> None:
+        """`share` is that of the pairs near the pose that are among `pairs`, when not all of them are."""
+        self.pairs, self.pose, self.share = pairs, pose, share
 
     @cached_property
     def _wide(self) -> NDArray[np.int64]:
@@ -60,7 +61,7 @@ class Around:
         """Those of them that count, or some of very many."""
         rows = self._counting(self.inside)
         some = rows[spread_rows(len(rows), LARGEST)]
-        return Near.of(self.pairs.take(some), self.pose, len(some) / max(1, len(rows)))
+        return Near.of(self.pairs.take(some), self.pose, self.share * len(some) / max(1, len(rows)))
 
     @cached_property
     def noise(self) -> Noise:

@@ -121,6 +121,9 @@ def _verdict(known: Evidence) -> tuple[Status, str]:
         return "uncertified", text + _notes(known)
     if any(stage.ended_by == "set_aside" for stage in certificate.stages):
         return "uncertified", _aside(known)
+    if any(stage.ended_by == "memory_limit" for stage in certificate.stages):
+        until = about_pose(certificate, ambiguous=known.ambiguity is not None)
+        return "uncertified", f"the pairs that still matter do not fit into the memory limit; until then: {until}"
     return "uncertified", _too_narrow(known)
 
 

@@ -32,7 +32,8 @@ class StageCertificate:
     cells: int
     closed: bool
     ended_by: str
-    """`gap`, `time_limit`, `node_limit`, `interrupted`, `resolution` or `set_aside` (pairs set aside may save more)."""
+    """`gap`, `time_limit`, `node_limit`, `interrupted`, `resolution`, `set_aside` (pairs set aside may save more) or
+    `memory_limit` (there was no room to search on)."""
     history: FloatArray = field(default_factory=lambda: np.empty((0, 3)), repr=False)
     """Rows of (seconds, saving, saving bound) as the search went on."""
     visited: FloatArray = field(default_factory=lambda: np.empty((0, 6)), repr=False)

@@ -18,6 +18,7 @@ ENDED_BY = {
     "interrupted": "interrupted",
     "resolution": "smallest cell reached",
     "set_aside": "pairs set aside",
+    "memory_limit": "no room to search on",
 }
 
 _STOPPED_BY = {

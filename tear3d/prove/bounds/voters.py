@@ -134,7 +134,7 @@ class Copies(NamedTuple):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _touch(block, xi, count, low, high, bit, mask):
+def touch(block, xi, count, low, high, bit, mask):
     """Set a bit of those voters of a block that can save anything in a box of t, given less the corner of the block."""
     l0, l1, l2 = F(low[0]), F(low[1]), F(low[2])
     h0, h1, h2 = F(high[0]), F(high[1]), F(high[2])
@@ -216,7 +216,7 @@ def copy_voters(voters, span, frame, boxes, count, margin, copies):
         for k in range(count):
             low = (boxes[k, 0] - corner[0], boxes[k, 1] - corner[1], boxes[k, 2] - corner[2])
             high = (boxes[k, 3] - corner[0], boxes[k, 4] - corner[1], boxes[k, 5] - corner[2])
-            _touch(block, xi, end - begin, low, high, 1 << k, part)
+            touch(block, xi, end - begin, low, high, 1 << k, part)
         if count == 1:
             free = _append(voters, begin, end, part, first, arena, (free, size), block)
             if free < 0:

@@ -99,54 +99,29 @@ class Packed:
         return int(gather_voters(voters, *span, w, home, points))
 
 
-def pack(
-    pairs: Pairs, loss: Loss, pose: Pose, cloud: Pairs | None = None, threads: int = 1, limits: Limits | None = None
-) -> Packed | None:
-    """Pack pairs around a pose with a nearly orthonormal rotation: at least one pair, all with w ξ > 0.
+class Extent(NamedTuple):
+    """How far pairs reach, packed."""
 
-    They may be a part of a cloud, whose size tells what is elsewhere. The result is the same for any number of threads;
-    None when the limits are over before it is there.
-    """
-    n = len(pairs)
-    savings, typical = _Savings.of(pairs, loss), float(np.median(pairs.xi))
-    mean = mean_of(pairs.x)
-    shift = pose.translation + pose.rotation @ mean
-    crew: Crew[None]
-    with Crew(threads, limits or Limits()) as crew:
-        filled = fill(pairs, (pose.rotation, mean, shift), savings.own, crew)
-    if filled is None:
-        return None
-    voters, order, starts, extent = filled
-    if voters.ballots.min() == voters.ballots.max():
-        voters = voters._replace(ballots=voters.ballots[:1].copy())
-    low, high = extent[LOWEST : LOWEST + 3], extent[HIGHEST : HIGHEST + 3]
-    largest_x, largest_y, given, squares = extent[LARGEST_X:]
-    largest_x = np.sqrt(largest_x) * (1.0 + 1e-12)
-    largest_xi = float(pairs.xi.max())
-    away = 2.0 * (largest_x + 2.0 * largest_y + largest_xi)  # at least |y − t|₂ of any point and any t of the search
-    defect = float(np.linalg.norm(pose.rotation.T @ pose.rotation - np.eye(3))) + DEFECT * UNIT
-    eps = UNIT * (TURNED * largest_x + PLACED * away + GIVEN * given) + defect * largest_x
-    margin = eps + SINGLE * (TURNED * largest_x + PLACED * away)
-    return Packed(
-        pairs=pairs,
-        voters=voters,
-        order=order,
-        groups=_groups(voters.rows, starts),
-        ballot=Ballot(savings.unit, margin, typical, float(np.sqrt(squares / n)), loss.code, MANY),
-        eps=eps,
-        single_eps=eps + SINGLE * (largest_x + away),
-        low=low - 2.0 * margin,
-        high=high + 2.0 * margin,
-        ceiling=savings.total * (1.0 + 2.0 * UNIT * (n + 2)),
-        farthest=(largest_x if cloud is None else _farthest(cloud, mean, pose)) + eps,
-        tips=_ends(pose.rotation @ (pairs.x[:: max(1, n // SAMPLE)] - mean).T),
-        rotation=pose.rotation,
-        shift=shift,
-        mean=mean,
-    )
+    low: FloatArray
+    high: FloatArray
+    """A box of t outside which nothing is saved."""
+    largest_x: float
+    largest_y: float
+    """The largest |x − m|, and the largest coordinate of y − s."""
+    given: float
+    """The largest coordinate before."""
+    largest_xi: float
+
+    def errors(self, pose: Pose) -> tuple[float, float, float]:
+        """Bounds of the error of a residual: as it is, of voters, and of a place among votes (sections 7.4 and 8.4)."""
+        away = 2.0 * (self.largest_x + 2.0 * self.largest_y + self.largest_xi)  # at least |y − t|₂ of any point and t
+        defect = float(np.linalg.norm(pose.rotation.T @ pose.rotation - np.eye(3))) + DEFECT * UNIT
+        eps = UNIT * (TURNED * self.largest_x + PLACED * away + GIVEN * self.given) + defect * self.largest_x
+        single_eps = eps + SINGLE * (self.largest_x + away)
+        return eps, single_eps, eps + SINGLE * (TURNED * self.largest_x + PLACED * away)
 
 
-class _Savings(NamedTuple):
+class Savings(NamedTuple):
     """What pairs can save: the most of one, all together, and in how many steps."""
 
     loss: Loss
@@ -155,10 +130,13 @@ class _Savings(NamedTuple):
     levels: int
 
     @classmethod
-    def of(cls, pairs: Pairs, loss: Loss) -> _Savings:
+    def of(cls, pairs: Pairs, loss: Loss) -> Savings:
         n, most = len(pairs), pairs.w * loss.caps(pairs.xi)
-        total = float(np.sum(most)) * (n if most.size == 1 else 1)
-        return cls(loss, float(most.max()), total, max(1, min(LEVELS, MOST_VOTES // n)))
+        return cls.with_most(loss, float(most.max()), float(np.sum(most)) * (n if most.size == 1 else 1), n)
+
+    @classmethod
+    def with_most(cls, loss: Loss, most: float, total: float, n: int) -> Savings:
+        return cls(loss, most, total, max(1, min(LEVELS, MOST_VOTES // n)))
 
     @property
     def unit(self) -> float:
@@ -168,6 +146,71 @@ class _Savings(NamedTuple):
         """ξ, and ⌈cap / unit⌉, of some pairs."""
         ballots = np.maximum(1, np.ceil(w * self.loss.caps(xi) / self.largest * self.levels)).astype(np.int32)
         return xi.astype(np.float32) * SINGLE_UP, ballots
+
+
+class Everybody(NamedTuple):
+    """What some pairs have to know of all of which they are a part."""
+
+    mean: FloatArray
+    """About which they are packed; need not be one."""
+    extent: Extent
+    savings: Savings
+    typical: float
+    radius: float
+    """Typical ξ and |x − m|: part of no bound."""
+
+
+def pack(
+    pairs: Pairs,
+    loss: Loss,
+    pose: Pose,
+    cloud: Pairs | Everybody | None = None,
+    threads: int = 1,
+    limits: Limits | None = None,
+) -> Packed | None:
+    """Pack pairs around a pose with a nearly orthonormal rotation: at least one pair, all with w ξ > 0.
+
+    They may be a part of a cloud, whose size tells what is elsewhere; or of many more, and then they are packed like
+    all of these. The result is the same for any number of threads; None when the limits are over before it is there.
+    """
+    n, known = len(pairs), cloud if isinstance(cloud, Everybody) else None
+    savings = Savings.of(pairs, loss) if known is None else known.savings
+    mean = mean_of(pairs.x) if known is None else known.mean
+    shift = pose.translation + pose.rotation @ mean
+    crew: Crew[None]
+    with Crew(threads, limits or Limits()) as crew:
+        filled = fill(pairs, (pose.rotation, mean, shift), savings.own, crew)
+    if filled is None:
+        return None
+    voters, order, starts, extents = filled
+    if voters.ballots.min() == voters.ballots.max():
+        voters = voters._replace(ballots=voters.ballots[:1].copy())
+    if known is None:
+        largest_x, largest_y, given, squares = extents[LARGEST_X:]
+        largest_x = np.sqrt(largest_x) * (1.0 + 1e-12)
+        low, high = extents[LOWEST : LOWEST + 3], extents[HIGHEST : HIGHEST + 3]
+        extent = Extent(low, high, largest_x, largest_y, given, float(pairs.xi.max()))
+        typical, radius = float(np.median(pairs.xi)), float(np.sqrt(squares / n))
+    else:
+        extent, typical, radius = known.extent, known.typical, known.radius
+    eps, single_eps, margin = extent.errors(pose)
+    return Packed(
+        pairs=pairs,
+        voters=voters,
+        order=order,
+        groups=_groups(voters.rows, starts),
+        ballot=Ballot(savings.unit, margin, typical, radius, loss.code, MANY),
+        eps=eps,
+        single_eps=single_eps,
+        low=extent.low - 2.0 * margin,
+        high=extent.high + 2.0 * margin,
+        ceiling=savings.total * (1.0 + 2.0 * UNIT * (n + 2)),
+        farthest=(_farthest(cloud, mean, pose) if isinstance(cloud, Pairs) else extent.largest_x) + eps,
+        tips=_ends(pose.rotation @ (pairs.x[:: max(1, n // SAMPLE)] - mean).T),
+        rotation=pose.rotation,
+        shift=shift,
+        mean=mean,
+    )
 
 
 def _groups(rows: NDArray[np.float32], starts: NDArray[np.int64]) -> Groups:

@@ -1,0 +1,184 @@
+"""Cells of poses bounded by passes over all pairs, until the pairs that matter in what is left fit into memory."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tear3d.problem.arrays import FloatArray, spread_rows
+from tear3d.problem.limits import Limits
+from tear3d.problem.losses import LOSSES
+from tear3d.problem.pairs import Pairs
+from tear3d.prove.bounds.groups import depth_for, tree_of
+from tear3d.prove.bounds.tallies import ROOM, count_votes
+from tear3d.prove.certificate import POSE
+from tear3d.prove.pose.cells import AGAIN
+from tear3d.prove.pose.nodes import (
+    EVERYWHERE,
+    FACE,
+    HIGH,
+    LIST,
+    LOW,
+    everywhere,
+    no_nodes,
+    ready,
+    roots,
+    sides_to_halve,
+)
+from tear3d.prove.pose.points import pack
+from tear3d.prove.stage import BOUND
+from tear3d.stream.local import Runner
+from tear3d.stream.votes import Scene, Tally, Votes, touching
+
+log = logging.getLogger("tear3d")
+
+VOTE_BYTES = 4 * ROOM
+"""What a cell takes in a pass, in every thread."""
+FEWEST, MOST = 8, 256
+"""Cells of a pass (free choices)."""
+PROBES = 32_768
+"""Pairs that tell how many matter in a cell."""
+SPARE = 0.7
+"""Pairs are gathered when a sample says that they take no more than this share of the room (free choice)."""
+LOOKS = 2
+"""A cell whose box of t shrinks is looked at so often before it is split (free choice)."""
+
+
+class Cells:
+    """The cells that are left, and the bound of what is closed."""
+
+    def __init__(
+        self, runner: Runner, scene: Scene, sample: Pairs, threshold: float, limits: Limits, room: tuple[int, int]
+    ) -> None:
+        """`room` is that for votes, in bytes in a thread, and for pairs that matter."""
+        self.runner, self.scene, self.threshold, self.limits = runner, scene, threshold, limits
+        self.together = max(FEWEST, min(MOST, room[0] // VOTE_BYTES))
+        self.most_pairs = room[1]
+        probes = sample.take(spread_rows(len(sample), PROBES))
+        packed = pack(probes, LOSSES[scene.loss], scene.pose, scene.everybody)
+        assert packed is not None  # without limits
+        self.probes = packed
+        self.spread = _spread(sample, runner.num_pairs)
+        self.open = everywhere(packed.low, packed.high, scene.everybody.savings.total * (1.0 + 1e-9))[None]
+        self.looks = np.zeros(len(self.open), np.int64)
+        self.closed, self.visited = 0.0, 0
+        self.history: list[tuple[float, float]] = []
+
+    def bound(self) -> float:
+        """Of all savings in what is closed and what is left."""
+        return max(self.closed, float(self.open[:, BOUND].max(initial=0.0)))
+
+    def run(self) -> list[FloatArray]:
+        """Passes until what is left can be searched in memory, some cells at a time: which with which."""
+        while len(self.open) and self.limits.exceeded() is None:
+            if self.open[0, FACE] == EVERYWHERE:
+                if not self.step():
+                    break
+                continue
+            chunks = self.chunks()
+            if chunks is None:
+                break
+            if sum(map(len, chunks)) == len(self.open) and len(chunks) <= max(1, len(self.open) // self.together):
+                return chunks
+            if not self.step():
+                return chunks
+        return []
+
+    def chunks(self) -> list[FloatArray] | None:
+        """Cells in order, as many together as have pairs that fit into memory; without those that have more alone.
+
+        None when the limits are over.
+        """
+        found: list[list[FloatArray]] = []
+        most = SPARE * self.most_pairs / self.runner.num_pairs
+        union: NDArray[np.bool_] = np.zeros(0, bool)
+        for node in self.open[np.lexsort(self.open[:, FACE : LOW + 3].T[::-1])]:  # neighbours share their pairs
+            mask = touching(self.probes, node[None], self.limits.over)
+            if mask is None:
+                return None
+            if mask.mean() > most:
+                continue
+            if not found or (union | mask).mean() > most:
+                found.append([])
+                union = mask
+            else:
+                union = union | mask
+            found[-1].append(node)
+        return [np.array(nodes) for nodes in found]
+
+    def step(self) -> bool:
+        """One pass for the cells with the largest bounds; False when nothing more is to be had from passes."""
+        order = np.argsort(-self.open[:, BOUND], kind="stable")
+        small = np.array([node[FACE] != EVERYWHERE and ready(node, *self._sizes()) for node in self.open[order]])
+        chosen = order[~small][: self.together]
+        if not len(chosen):
+            return False
+        nodes, seen = self.open[chosen], self.looks[chosen]
+        work = Votes(self.scene, nodes, self.spread, bool(seen.min() > 0))
+        tally: Tally | None = self.runner.run(work, self.limits, self._report)
+        if tally is None:
+            return False
+        self.visited += len(nodes)
+        self.limits.cells += len(nodes)
+        left, looks = [np.delete(self.open, chosen, axis=0)], [np.delete(self.looks, chosen)]
+        for node, votes, before in zip(nodes, tally.votes, seen.tolist(), strict=True):
+            more, again = self._counted(node, votes, before)
+            left.append(more)
+            looks.append(np.full(len(more), again))
+        self.open, self.looks = np.concatenate(left), np.concatenate(looks)
+        self.history.append((self.limits.seconds, self.bound()))
+        log.info("pass %d: %d cells left, bound %.6g", self.runner.passes, len(self.open), self.bound())
+        return True
+
+    def _sizes(self) -> tuple[float, float]:
+        ballot = self.probes.ballot
+        return ballot.xi + ballot.margin, ballot.radius
+
+    def _counted(self, node: FloatArray, votes: Any, seen: int) -> tuple[FloatArray, int]:
+        """What is left of a cell, and how often that was looked at."""
+        count = count_votes(node[FACE:LIST], self.spread, self.threshold, self.probes.ballot, votes)
+        self.closed = max(self.closed, min(float(node[BOUND]), count.cut))
+        node[BOUND] = min(node[BOUND], count.bound)
+        if node[BOUND] <= self.threshold:
+            self.closed = max(self.closed, float(node[BOUND]))
+            return no_nodes(), 0
+        node[LOW + 3 : LOW + 6], node[HIGH + 3 : HIGH + 6] = count.low, count.high
+        if count.share < AGAIN and seen + 1 < LOOKS:
+            return node[None], seen + 1
+        if node[FACE] == EVERYWHERE:
+            return roots(count.low, count.high, node[BOUND]), 0
+        if ready(node, *self._sizes()):
+            return node[None], seen + 1
+        return _split(node, sides_to_halve(node, *self._sizes(), self.threshold)), 0
+
+    def _report(self, done: float) -> None:
+        self.limits.report(POSE, self.threshold, max(self.threshold, self.bound()), done)
+
+
+def _spread(sample: Pairs, num_pairs: int) -> float:
+    """Typical distance of a pair from the middle of its group, when there are so many that they vote in groups."""
+    depth = depth_for(num_pairs)
+    if depth == 0:
+        return 0.0
+    tree, x = tree_of(sample.x, depth), sample.x
+    node = np.zeros(len(x), np.int64)
+    for _ in range(depth):
+        below = x[np.arange(len(x)), tree[node, 0].astype(int)] < tree[node, 1]
+        node = 2 * node + np.where(below, 1, 2)
+    squares = sum(float(np.sum((part - part.mean(axis=0)) ** 2)) for k in np.unique(node) for part in [x[node == k]])
+    return float(np.sqrt(squares / len(x)))
+
+
+def _split(node: FloatArray, halve: tuple[bool, bool, bool]) -> FloatArray:
+    """A cell as cells half as large along some sides."""
+    found = node[None]
+    for j, wanted in enumerate(halve):
+        if wanted:
+            middle = 0.5 * (node[LOW + j] + node[HIGH + j])
+            lower, upper = found.copy(), found.copy()
+            lower[:, HIGH + j], upper[:, LOW + j] = middle, middle
+            found = np.concatenate([lower, upper])
+    return found

@@ -1,0 +1,101 @@
+"""Pairs in pieces: where each begins, and how one is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tear3d.errors import InputError
+from tear3d.problem.arrays import FloatArray
+from tear3d.problem.pairs import Frame, Pairs
+from tear3d.stream.rows import Rows
+
+_ZERO = np.zeros(3)
+
+
+class Piece(NamedTuple):
+    """Some consecutive pairs as they were given. `xi` and `w` have one entry per pair, or one for all."""
+
+    first: int
+    """The number of its first pair."""
+    x: NDArray[Any]
+    y: NDArray[Any]
+    xi: FloatArray
+    w: FloatArray
+
+    def inside(self, frame: Frame) -> Pairs:
+        """As pairs of a frame; `Pairs.rows` are their numbers among all."""
+        x, y = self.x - frame.source, self.y - frame.target
+        xi, w = self.xi, self.w
+        if frame.unit != 1.0:
+            x /= frame.unit
+            y /= frame.unit
+            xi = xi / frame.unit
+        if frame.weight != 1.0:
+            w = w / frame.weight
+        return Pairs(x, y, xi, w, frame, _ZERO, _ZERO)
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """All pairs. What all have in common is an array with one entry."""
+
+    source: Rows
+    target: Rows
+    noise_bound: Rows | FloatArray
+    weights: Rows | FloatArray
+    edges: tuple[int, ...]
+    """Where pieces begin, and where the last one ends."""
+
+    @classmethod
+    def of(
+        cls, source: Rows, target: Rows, noise_bound: Rows | FloatArray, weights: Rows | FloatArray, size: int
+    ) -> Pieces:
+        """Pieces of at most so many pairs, none across an edge of the source."""
+        n = source.shape[0]
+        bounds = sorted({0, n, *source.edges})
+        edges = [start for first, last in pairwise(bounds) for start in _even(first, last, size)]
+        return cls(source, target, noise_bound, weights, (*edges, n))
+
+    def __len__(self) -> int:
+        return len(self.edges) - 1
+
+    @property
+    def num_pairs(self) -> int:
+        return self.edges[-1]
+
+    def read(self, number: int) -> Piece:
+        """One piece, from wherever it is."""
+        start, stop = self.edges[number], self.edges[number + 1]
+        x, y = self.source.read(start, stop), self.target.read(start, stop)
+        numbers = [
+            rows if isinstance(rows, np.ndarray) else np.asarray(rows.read(start, stop), np.float64).reshape(-1)
+            for rows in (self.noise_bound, self.weights)
+        ]
+        return Piece(start, x, y, *numbers)
+
+
+def _even(first: int, last: int, size: int) -> list[int]:
+    """Where equal stretches of at most `size` begin."""
+    count = -(-(last - first) // size)
+    return [first + (last - first) * k // count for k in range(count)]
+
+
+def check_shapes(source: Rows, target: Rows) -> None:
+    """Refuse what cannot be pairs."""
+    for rows, name in ((source, "source"), (target, "target")):
+        if len(rows.shape) != 2 or rows.shape[1] != 3:
+            raise InputError(f"{name} has shape {rows.shape}: pass points as rows (N×3)")
+        if rows.dtype.kind not in "fiu":
+            raise InputError(f"{name} has dtype {rows.dtype}: expected real numbers")
+    if source.shape[0] != target.shape[0]:
+        raise InputError(
+            f"source has {source.shape[0]} points and target {target.shape[0]}: row i of one must be matched to row i "
+            "of the other"
+        )
+    if source.shape[0] < 3:
+        raise InputError(f"source has {source.shape[0]} points: a pose needs at least 3 pairs")
