@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tear3d.io.clouds import read_cloud, write_cloud
     from tear3d.problem.limits import Progress
     from tear3d.result import Alternative, Ambiguity, Attempt, Certificate, FreeMotion, Result, StageCertificate
+    from tear3d.stream.files import OpenPairs, open_pairs
 
 _HOMES = {
     "register": "tear3d.api",
@@ -33,6 +34,8 @@ _HOMES = {
     "Alternative": "tear3d.result",
     "Ambiguity": "tear3d.result",
     "FreeMotion": "tear3d.result",
+    "open_pairs": "tear3d.stream.files",
+    "OpenPairs": "tear3d.stream.files",
     "Progress": "tear3d.problem.limits",
     "TearError": "tear3d.errors",
     "InputError": "tear3d.errors",
@@ -50,6 +53,7 @@ __all__ = [
     "FreeMotion",
     "InputError",
     "MissingExtraError",
+    "OpenPairs",
     "Progress",
     "Result",
     "StageCertificate",
@@ -58,6 +62,7 @@ __all__ = [
     "__version__",
     "interop",
     "metrics",
+    "open_pairs",
     "read_cloud",
     "refine",
     "register",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from tear3d.problem.arrays import Numbers, Points
 from tear3d.problem.compiling import compiled_apart
-from tear3d.problem.kernels import needed
+from tear3d.problem.kernels import needed, needed_in_pieces
 from tear3d.problem.limits import ProgressCallback, ctrl_c_cancels
 from tear3d.problem.losses import LossName
 from tear3d.problem.options import BoundsName, Certify, Method, Options, TimeLimit
 from tear3d.problem.pairs import Pairs
 from tear3d.result import Result
 from tear3d.solving import solve
+from tear3d.stream.inputs import Opened, check_for_pieces, checked_limit, local
 
 
 def register(
@@ -29,6 +30,7 @@ def register(
     progress: ProgressCallback | None = None,
     bounds: BoundsName = "sharp",
     method: Method = "tear3d",
+    memory_limit: int | None = None,
 ) -> Result:
     """Find the rotation and translation that map source points onto their matched target points.
 
@@ -37,8 +39,9 @@ def register(
 
     Parameters
     ----------
-    source, target : (N, 3) arrays, or Open3D point clouds
-        Row i of `source` is matched to row i of `target`.
+    source, target : (N, 3) arrays, Open3D point clouds, or what is larger than memory
+        Row i of `source` is matched to row i of `target`. Memory-mapped arrays, paths of ``.npy`` files, lists of them
+        and what `tear3d.open_pairs` opens are read a piece at a time if they are too large, see `memory_limit`.
     noise_bound : float or (N,) array
         Largest distance between a target point and its moved source point for the pair to count as right, in the
         units of the points; about 3 to 6 standard deviations of the noise.
@@ -72,6 +75,10 @@ def register(
         "paper" is the paper's own method, for comparison: its cells and bounds along the coordinate axes, without a
         candidate to start from, in one thread, ended by the gap or by its branch resolution; then an SVD. `certify` is
         "rows" then, `bounds` "paper" and `threads` 1; `seed` has no meaning, and no other pose is looked for.
+    memory_limit : int, optional
+        Bytes that the call may keep in memory, beyond what Python, compiled code and the system's cache of files take.
+        Pairs that would need more (96 bytes each) are read in passes, a piece at a time: see docs/out-of-core.md for
+        what that costs. By default a quarter of the machine's memory for what lies in files, no limit for arrays.
 
     Returns
     -------
@@ -82,6 +89,8 @@ def register(
     ------
     InputError
         When the input cannot be a registration problem; a ValueError too.
+    StoppedError
+        When pairs that are read in passes were not read twice before a limit ended the call: nothing is known of them.
 
     Examples
     --------
@@ -106,7 +115,17 @@ def register(
         seed=seed,
     )
     limits = options.limits()
-    pairs = Pairs.of(source, target, noise_bound, weights)
+    most = checked_limit(memory_limit)
+    opened = Opened.of(source, target, noise_bound, weights)
+    if opened is not None and opened.too_large(most):
+        from tear3d.stream.solve import solve_streamed  # whose kernels others do without
+
+        check_for_pieces(options)
+        runner, pieces, room = local(opened, most, options.threads)
+        with compiled_apart(limits, needed_in_pieces(options.certify)), ctrl_c_cancels(limits):
+            return solve_streamed(runner, pieces.edges, options, limits, room)
+    given = (source, target, noise_bound, weights) if opened is None else opened.in_memory()
+    pairs = Pairs.of(*given)
     kernels = needed(options.certify, pairs=len(pairs), method=options.method)
     with compiled_apart(limits, kernels), ctrl_c_cancels(limits):
         return solve(pairs, options, limits)

@@ -68,6 +68,25 @@ def _votes() -> None:
     search_cells(voters, no_groups(1), Ballot(1.0, 0.0, 1.0, 1.0, TEAR, 1), 0.5, BEGINNING, scratch, 1, 1)
 
 
+def _tallies() -> None:
+    import numpy as np
+
+    from tear3d.problem.losses import TEAR
+    from tear3d.prove.bounds.groups import no_groups
+    from tear3d.prove.bounds.tallies import cast_votes, count_votes, mark_voters
+    from tear3d.prove.bounds.voters import Voters
+    from tear3d.prove.bounds.votes import Ballot, make_booth
+    from tear3d.prove.pose.nodes import FACE, LIST, roots
+
+    one = np.ones(1, np.float32)
+    voters = Voters(np.zeros((6, 1), np.float32), one, one.astype(np.int32), np.empty(0, np.int32))
+    ballot, booth = Ballot(1.0, 0.0, 1.0, 1.0, TEAR, 1), make_booth(groups=True)
+    node = roots(-np.ones(3), np.ones(3), 1.0)[0][FACE:LIST]
+    cast_votes(voters, no_groups(1), node, 0.0, False, ballot, booth)
+    count_votes(node, 0.0, 0.5, ballot, booth.grid)
+    mark_voters(voters, node, 0.0, booth.block, np.zeros(1, np.uint8))
+
+
 def _slopes(*, single: bool = True) -> None:
     import numpy as np
 
@@ -177,6 +196,7 @@ RECIPES: dict[str, Callable[[], object]] = {
     "rows": _rows,
     "all rows": _all_rows,
     "votes": _votes,
+    "tallies": _tallies,
     "slopes": _slopes,
     "all slopes": _all_slopes,
     "pivots": _pivots,

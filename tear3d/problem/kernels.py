@@ -40,6 +40,7 @@ GROUPS: dict[str, Group] = {
     "ascents": Group("judge.chance", "_count_kept", 3),  # shares kernels with slopes: among equals next to them
     "pivots": Group("find.pivots", "search_pivots", 3),
     "lengths": Group("prove.bounds.lengths", "find_followers", 2),
+    "tallies": Group("prove.bounds.tallies", "mark_voters", 6),
     "features": Group("features.iss", "_local_maxima", 2),
     "refinement": Group("clouds.equations", "_error", 2),
     "sweeps": Group("prove.bounds.ranges", "rectangle_ranges", 4),
@@ -63,6 +64,11 @@ def needed(
     if certify == "rows" and pairs > DOUBLE_LIMIT:
         proof = ()
     return (*proof, "pivots", "ascents", *(("features", "refinement") if clouds else ()))
+
+
+def needed_in_pieces(certify: str | bool) -> tuple[str, ...]:
+    """The same for pairs that come in pieces."""
+    return (*(("tallies", "votes", "slopes") if certify else ()), "pivots", "ascents")
 
 
 def cold(names: Sequence[str]) -> list[str]:

@@ -13,7 +13,7 @@ from tear3d.problem.limits import Limits
 from tear3d.problem.losses import LOSSES
 from tear3d.problem.pairs import Pairs
 from tear3d.prove.bounds.groups import depth_for, tree_of
-from tear3d.prove.bounds.tallies import ROOM, count_votes
+from tear3d.prove.bounds.tallies import count_votes
 from tear3d.prove.certificate import POSE
 from tear3d.prove.pose.cells import AGAIN
 from tear3d.prove.pose.nodes import (
@@ -31,14 +31,11 @@ from tear3d.prove.pose.nodes import (
 from tear3d.prove.pose.points import pack
 from tear3d.prove.stage import BOUND
 from tear3d.stream.local import Runner
+from tear3d.stream.shares import FEWEST_CELLS, MOST_CELLS, VOTE_BYTES
 from tear3d.stream.votes import Scene, Tally, Votes, touching
 
 log = logging.getLogger("tear3d")
 
-VOTE_BYTES = 4 * ROOM
-"""What a cell takes in a pass, in every thread."""
-FEWEST, MOST = 8, 256
-"""Cells of a pass (free choices)."""
 PROBES = 32_768
 """Pairs that tell how many matter in a cell."""
 SPARE = 0.7
@@ -55,7 +52,7 @@ class Cells:
     ) -> None:
         """`room` is that for votes, in bytes in a thread, and for pairs that matter."""
         self.runner, self.scene, self.threshold, self.limits = runner, scene, threshold, limits
-        self.together = max(FEWEST, min(MOST, room[0] // VOTE_BYTES))
+        self.together = max(FEWEST_CELLS, min(MOST_CELLS, room[0] // VOTE_BYTES))
         self.most_pairs = room[1]
         probes = sample.take(spread_rows(len(sample), PROBES))
         packed = pack(probes, LOSSES[scene.loss], scene.pose, scene.everybody)
