@@ -1,4 +1,4 @@
-"""Votes of pairs that come in pieces: counts on the same grid add up (mathematics.md, section 7.6)."""
+"""Votes of pairs that come in pieces: counts on the same grid add up (mathematics.md, section 7.7)."""
 
 from __future__ import annotations
 
