@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
+
 from tear3d.problem.arrays import Numbers, Points
 from tear3d.problem.compiling import compiled_apart
-from tear3d.problem.kernels import needed, needed_in_pieces
+from tear3d.problem.kernels import needed
 from tear3d.problem.limits import ProgressCallback, ctrl_c_cancels
 from tear3d.problem.losses import LossName
 from tear3d.problem.options import BoundsName, Certify, Method, Options, TimeLimit
 from tear3d.problem.pairs import Pairs
 from tear3d.result import Result
 from tear3d.solving import solve
-from tear3d.stream.inputs import Opened, check_for_pieces, checked_limit, local
+from tear3d.stream.inputs import Asked, Opened, checked_limit
 
 
 def register(
@@ -31,6 +33,8 @@ def register(
     bounds: BoundsName = "sharp",
     method: Method = "tear3d",
     memory_limit: int | None = None,
+    client: object = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Result:
     """Find the rotation and translation that map source points onto their matched target points.
 
@@ -79,6 +83,12 @@ def register(
         Bytes that the call may keep in memory, beyond what Python, compiled code and the system's cache of files take.
         Pairs that would need more (96 bytes each) are read in passes, a piece at a time: see docs/out-of-core.md for
         what that costs. By default a quarter of the machine's memory for what lies in files, no limit for arrays.
+    client : distributed.Client, optional
+        Dask arrays `source` and `target`, chunked by rows, are looked at where their chunks lie, and only sums travel
+        (extra ``cluster``). `memory_limit` is that of this process.
+    checkpoint : path, optional
+        Of pairs that are read in passes, a file in which the proof is kept after every pass. A call with the same pairs
+        and options goes on from there; when the proof has come to its end the file is removed.
 
     Returns
     -------
@@ -89,6 +99,8 @@ def register(
     ------
     InputError
         When the input cannot be a registration problem; a ValueError too.
+    ClusterError
+        When the cluster was lost.
     StoppedError
         When pairs that are read in passes were not read twice before a limit ended the call: nothing is known of them.
 
@@ -115,15 +127,13 @@ def register(
         seed=seed,
     )
     limits = options.limits()
-    most = checked_limit(memory_limit)
-    opened = Opened.of(source, target, noise_bound, weights)
-    if opened is not None and opened.too_large(most):
-        from tear3d.stream.solve import solve_streamed  # whose kernels others do without
+    asked = Asked(checked_limit(memory_limit), client, checkpoint)
+    opened = Opened.of(source, target, noise_bound, weights, asked)
+    if opened is not None and opened.in_pieces:
+        from tear3d.stream.register import register_in_pieces  # whose kernels others do without
 
-        check_for_pieces(options)
-        runner, pieces, room = local(opened, most, options.threads)
-        with compiled_apart(limits, needed_in_pieces(options.certify)), ctrl_c_cancels(limits):
-            return solve_streamed(runner, pieces.edges, options, limits, room)
+        with ctrl_c_cancels(limits):
+            return register_in_pieces(opened, asked, options, limits)
     given = (source, target, noise_bound, weights) if opened is None else opened.in_memory()
     pairs = Pairs.of(*given)
     kernels = needed(options.certify, pairs=len(pairs), method=options.method)

@@ -25,5 +25,9 @@ class StoppedError(TearError):
         """"time_limit" or "interrupted", as the status of a result would be."""
 
 
+class ClusterError(TearError):
+    """A cluster was lost in the middle of a call; the message says how to go on."""
+
+
 class FileFormatError(InputError):
     """A file could not be read as what it claims to be; the message names the file."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -68,12 +69,16 @@ class Cells:
         """Of all savings in what is closed and what is left."""
         return max(self.closed, float(self.open[:, BOUND].max(initial=0.0)))
 
-    def run(self) -> list[FloatArray]:
-        """Passes until what is left can be searched in memory, some cells at a time: which with which."""
+    def run(self, save: Callable[[], object]) -> list[FloatArray]:
+        """Passes until what is left can be searched in memory, some cells at a time: which with which.
+
+        After every pass `save` is called.
+        """
         while len(self.open) and self.limits.exceeded() is None:
             if self.open[0, FACE] == EVERYWHERE:
                 if not self.step():
                     break
+                save()
                 continue
             chunks = self.chunks()
             if chunks is None:
@@ -82,6 +87,7 @@ class Cells:
                 return chunks
             if not self.step():
                 return chunks
+            save()
         return []
 
     def chunks(self) -> list[FloatArray] | None:

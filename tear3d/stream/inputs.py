@@ -1,66 +1,75 @@
-"""Whether pairs are looked at in pieces, and what of the memory each part may take."""
+"""What `register` was given, when it can be read in pieces; and whether it will be."""
 
 from __future__ import annotations
 
+import os
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tear3d.errors import InputError
 from tear3d.problem.arrays import FloatArray, as_numbers
-from tear3d.problem.options import Options, as_whole
+from tear3d.problem.options import as_whole
 from tear3d.stream.files import is_paths, open_rows
-from tear3d.stream.local import Local
 from tear3d.stream.pieces import Pieces, check_shapes
 from tear3d.stream.rows import ArrayRows, Rows, is_mapped
-from tear3d.stream.shares import IN_MEMORY, LEAST, SHARE, Shares, physical_memory
+from tear3d.stream.shares import IN_MEMORY, LEAST, SHARE, physical_memory
+
+
+class Asked(NamedTuple):
+    """How pairs are to be looked at."""
+
+    memory_limit: int | None
+    client: Any = None
+    checkpoint: str | os.PathLike[str] | None = None
+
+    @property
+    def most(self) -> int:
+        """Bytes."""
+        return physical_memory() // SHARE if self.memory_limit is None else self.memory_limit
 
 
 class Opened(NamedTuple):
     """Pairs that are not in memory, or need not be."""
 
-    source: Rows
-    target: Rows
+    source: Any
+    target: Any
+    """Rows, or Dask arrays when there is a client."""
     noise_bound: Any
     weights: Any
-    lazy: bool
-    """Whether they are somewhere else."""
+    in_pieces: bool
 
     @classmethod
-    def of(cls, source: Any, target: Any, noise_bound: Any, weights: Any) -> Opened | None:
+    def of(cls, source: Any, target: Any, noise_bound: Any, weights: Any, asked: Asked) -> Opened | None:
         """What can be read in pieces; None when these are neither arrays nor files."""
+        dask = [is_dask(obj) for obj in (source, target)]
+        if asked.client is not None:
+            if not all(dask):
+                raise InputError("client is given: expected Dask arrays for source and target, chunked by rows")
+            return cls(source, target, noise_bound, weights, True)
         sides = as_rows(source), as_rows(target)
         if sides[0] is None or sides[1] is None:
             return None
-        lazy = not all(isinstance(rows, ArrayRows) and not is_mapped(rows.array) for rows in sides)
-        return cls(sides[0], sides[1], noise_bound, weights, lazy)
-
-    def too_large(self, memory_limit: int | None) -> bool:
-        """Whether they should be looked at in pieces."""
-        if memory_limit is None:
-            return self.lazy and IN_MEMORY * self.source.shape[0] > physical_memory() // SHARE
-        return IN_MEMORY * self.source.shape[0] > memory_limit
+        files = not all(isinstance(rows, ArrayRows) and not is_mapped(rows.array) for rows in sides)
+        limited = files or asked.memory_limit is not None
+        large = limited and IN_MEMORY * sides[0].shape[0] > asked.most
+        return cls(sides[0], sides[1], noise_bound, weights, large)
 
     def in_memory(self) -> tuple[Any, Any, Any, Any]:
         """The arguments of `register` as arrays."""
-        values = (self.source, self.target, self.noise_bound, self.weights)
-        return tuple(_loaded(value) for value in values)  # type: ignore[return-value]
+        return tuple(_loaded(value) for value in self[:4])  # type: ignore[return-value]
 
     def pieces(self, size: int) -> Pieces:
         """Checked, as far as they can be without being read."""
         check_shapes(self.source, self.target)
-        n = self.source.shape[0]
-        bounds = _numbers(self.noise_bound, "noise_bound", n)
+        return Pieces.of(self.source, self.target, *self.numbers(), size)
+
+    def numbers(self) -> tuple[Any, Any]:
+        """Noise bounds and weights: an array with one entry for all, or one per pair, somewhere."""
+        n = int(self.source.shape[0])
         weights = np.ones(1) if self.weights is None else _numbers(self.weights, "weights", n)
-        return Pieces.of(self.source, self.target, bounds, weights, size)
-
-
-def local(opened: Opened, memory_limit: int | None, threads: int) -> tuple[Local, Pieces, int]:
-    """What runs passes over the pairs here, the pieces, and the bytes for what is kept of them."""
-    limit = physical_memory() // SHARE if memory_limit is None else memory_limit
-    shares = Shares.of(limit)
-    pieces = opened.pieces(shares.piece)
-    return Local(pieces, min(threads, shares.threads)), pieces, shares.room
+        return _numbers(self.noise_bound, "noise_bound", n), weights
 
 
 def checked_limit(memory_limit: object) -> int | None:
@@ -72,11 +81,24 @@ def checked_limit(memory_limit: object) -> int | None:
     return limit
 
 
-def check_for_pieces(options: Options) -> None:
-    """Refuse what needs all pairs in memory."""
-    if options.method != "tear3d" or options.certify == "rows":
-        what = "method='paper'" if options.method != "tear3d" else "certify='rows'"
-        raise InputError(f"{what} needs all pairs in memory: expected certify='pose' or False, or more memory_limit")
+def is_dask(obj: object) -> bool:
+    """Whether something is a Dask array."""
+    return type(obj).__module__.startswith("dask.array") and hasattr(obj, "to_delayed")
+
+
+class DaskRows:
+    """A Dask array without a cluster: chunks are computed when they are read."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self.shape: tuple[int, ...] = tuple(array.shape)
+        self.dtype: np.dtype[Any] = array.dtype
+        if any(np.isnan(size) for size in self.shape):
+            raise InputError("a Dask array has chunks of unknown size: call its compute_chunk_sizes() before")
+        self.edges = tuple(np.cumsum((0, *array.chunks[0]))[:-1].tolist())
+
+    def read(self, start: int, stop: int) -> NDArray[Any]:
+        return np.array(self.array[start:stop].compute())
 
 
 def as_rows(obj: Any) -> Rows | None:
@@ -84,16 +106,18 @@ def as_rows(obj: Any) -> Rows | None:
         return ArrayRows(obj)
     if is_paths(obj):
         return open_rows(obj)
+    if is_dask(obj):
+        return DaskRows(obj)
     return obj if hasattr(obj, "read") and hasattr(obj, "edges") and hasattr(obj, "shape") else None
 
 
-def _numbers(values: Any, name: str, n: int) -> Rows | FloatArray:
+def _numbers(values: Any, name: str, n: int) -> Rows | FloatArray | Any:
     rows = as_rows(values)
     if rows is None or rows.shape in ((), (1,)):
         return as_numbers(values, name, n)
     if rows.shape != (n,):
         raise InputError(f"{name} has shape {rows.shape}: expected a number or one per pair ({n})")
-    if n == 1 or rows.dtype.kind not in "fiu":
+    if rows.dtype.kind not in "fiu":
         raise InputError(f"{name} has dtype {rows.dtype}: expected real numbers")
     return rows
 

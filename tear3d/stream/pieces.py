@@ -56,10 +56,8 @@ class Pieces:
         cls, source: Rows, target: Rows, noise_bound: Rows | FloatArray, weights: Rows | FloatArray, size: int
     ) -> Pieces:
         """Pieces of at most so many pairs, none across an edge of the source."""
-        n = source.shape[0]
-        bounds = sorted({0, n, *source.edges})
-        edges = [start for first, last in pairwise(bounds) for start in _even(first, last, size)]
-        return cls(source, target, noise_bound, weights, (*edges, n))
+        edges = split_edges(sorted({0, source.shape[0], *source.edges}), size)
+        return cls(source, target, noise_bound, weights, edges)
 
     def __len__(self) -> int:
         return len(self.edges) - 1
@@ -79,13 +77,18 @@ class Pieces:
         return Piece(start, x, y, *numbers)
 
 
+def split_edges(bounds: list[int], size: int) -> tuple[int, ...]:
+    """Where pieces of at most `size` begin, none across a bound; and the last bound."""
+    return (*(start for first, last in pairwise(bounds) for start in _even(first, last, size)), bounds[-1])
+
+
 def _even(first: int, last: int, size: int) -> list[int]:
     """Where equal stretches of at most `size` begin."""
     count = -(-(last - first) // size)
     return [first + (last - first) * k // count for k in range(count)]
 
 
-def check_shapes(source: Rows, target: Rows) -> None:
+def check_shapes(source: Any, target: Any) -> None:
     """Refuse what cannot be pairs."""
     for rows, name in ((source, "source"), (target, "target")):
         if len(rows.shape) != 2 or rows.shape[1] != 3:

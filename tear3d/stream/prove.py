@@ -16,10 +16,12 @@ from tear3d.problem.limits import Limits, relative_gap
 from tear3d.problem.objective import Scored
 from tear3d.problem.options import Options
 from tear3d.problem.pairs import Pairs
+from tear3d.problem.pose import Pose
 from tear3d.prove.certificate import POSE, Attempt, Proof, StageCertificate
 from tear3d.prove.driver import Found, maximise
 from tear3d.prove.stage import BOUND, NOTHING
 from tear3d.stream.cells import Cells
+from tear3d.stream.checkpoint import Checkpoint
 from tear3d.stream.local import Runner
 from tear3d.stream.rest import Rest
 from tear3d.stream.votes import Gather, Scene
@@ -32,7 +34,14 @@ gathered, and what threads copy (measured: `benchmarks.stream`)."""
 
 
 def prove_streamed(
-    runner: Runner, scene: Scene, sample: Pairs, start: Scored, options: Options, limits: Limits, room: int
+    runner: Runner,
+    scene: Scene,
+    sample: Pairs,
+    start: Scored,
+    options: Options,
+    limits: Limits,
+    room: int,
+    checkpoint: Checkpoint | None = None,
 ) -> Proof:
     """Search all rotations and translations.
 
@@ -48,34 +57,66 @@ def prove_streamed(
     options, limits
     room : int
         Bytes for votes, and after them for pairs that still matter.
+    checkpoint : Checkpoint, optional
+        Where the search is kept after every pass, and goes on from.
     """
     with limits.timed(POSE):
         threshold = start.saving * (1.0 + Rest.prune * options.rel_gap)
         cells = Cells(runner, scene, sample, threshold, limits, (room // 8, room // PAIR_BYTES))
-        search = _Search(cells, start, options)
-        search.run(cells.run())
+        search = _Search(cells, start, options, checkpoint)
+        search.run(cells.run(search.save))
         certificate = search.certificate()
+    if checkpoint is not None and (certificate.closed or limits.exceeded() is None):
+        checkpoint.done()
     return Proof(search.best, (Attempt((certificate,), agrees=True),))
 
 
 class _Search:
     """The search of what passes leave, some cells after the others."""
 
-    def __init__(self, cells: Cells, start: Scored, options: Options) -> None:
-        self.cells, self.options, self.limits = cells, options, cells.limits
+    def __init__(self, cells: Cells, start: Scored, options: Options, checkpoint: Checkpoint | None) -> None:
+        self.cells, self.options, self.limits, self.checkpoint = cells, options, cells.limits, checkpoint
         self.best = start
         self.closed = 0.0
         """The bound of what was searched."""
         self.far = 0.0
         self.visited: list[FloatArray] = []
         self.count = 0
-        self.history = [(seconds, start.saving, max(start.saving, bound)) for seconds, bound in cells.history]
+        self.history: list[tuple[float, float, float]] = []
         self.stayed = True
+        self._resume()
+
+    def _resume(self) -> None:
+        saved = None if self.checkpoint is None else self.checkpoint.load()
+        if saved is None:
+            return
+        cells = self.cells
+        cells.open, cells.looks = saved["open"], saved["looks"]
+        self.closed, self.far, cells.closed, saving = saved["bounds"].tolist()
+        cells.visited, self.count, stayed = saved["counts"].tolist()
+        self.stayed = bool(stayed)
+        if saving > self.best.saving:
+            self.best = Scored(Pose.from_row(saved["best"]), saving)
+        log.info("going on from %s: %d cells left", self.checkpoint and self.checkpoint.path, len(cells.open))
+
+    def save(self, nodes: FloatArray | None = None) -> None:
+        """Keep where the search is; `nodes`, when they are not all that passes have left."""
+        cells = self.cells
+        if self.checkpoint is not None:
+            left = cells.open if nodes is None else nodes
+            self.checkpoint.save(
+                open=left,
+                looks=cells.looks if nodes is None else np.zeros(len(left), np.int64),
+                bounds=np.array([self.closed, self.far, cells.closed, self.best.saving]),
+                counts=np.array([cells.visited, self.count, self.stayed]),
+                best=self.best.pose.row,
+            )
 
     def run(self, chunks: list[FloatArray]) -> None:
         """Search chunks of cells as long as the limits allow; a chunk that does not fit after all is halved."""
         cells = self.cells
-        self.closed, self.far = cells.closed, cells.closed
+        self.closed, self.far = max(self.closed, cells.closed), max(self.far, cells.closed)
+        self.history = [(at, self.best.saving, max(self.best.saving, bound)) for at, bound in cells.history]
         waiting = [*chunks]
         left = _without(cells.open, chunks)
         while waiting and self.limits.exceeded() is None:
@@ -86,7 +127,10 @@ class _Search:
                 log.info("%d pairs matter in %d cells", found.count, len(chunk))
                 pairs = found.pairs(cells.scene.frame, cells.runner.num_pairs) if found.count else None
                 del found
-                self._search(chunk, pairs, np.concatenate([left, *waiting]))
+                others = np.concatenate([left, *waiting])
+                self._search(chunk, pairs, others)
+                if self.limits.exceeded() is None:  # else the chunk was not searched to its end
+                    self.save(others)
             elif found is not None and len(chunk) > 1:
                 waiting[:0] = np.array_split(chunk, 2)
             else:

@@ -17,6 +17,8 @@ SHARE = 4
 """Without a limit, what lies in files may take one in so many bytes of the machine's memory (free choice)."""
 
 
+MOST_PAIRS = 1 << 30
+"""So many votes fit into the int32 of a voxel."""
 VOTE_BYTES = 4 * ((1 << 16) + 64)
 """What a cell takes in a pass, in every thread: a grid of votes."""
 FEWEST_CELLS, MOST_CELLS = 8, 256

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from typing import NamedTuple
 
 from tear3d.errors import InputError, StoppedError
@@ -22,6 +23,7 @@ from tear3d.prove.certificate import Proof
 from tear3d.result import Result
 from tear3d.solving import Ending, Whole, package
 from tear3d.stream.agreement import Agreement, Found
+from tear3d.stream.checkpoint import Checkpoint
 from tear3d.stream.local import Runner
 from tear3d.stream.look import Facts, Look
 from tear3d.stream.prove import prove_streamed
@@ -44,7 +46,14 @@ class Measured(NamedTuple):
     found: Found
 
 
-def solve_streamed(runner: Runner, edges: tuple[int, ...], options: Options, limits: Limits, room: int) -> Result:
+def solve_streamed(
+    runner: Runner,
+    edges: tuple[int, ...],
+    options: Options,
+    limits: Limits,
+    room: int,
+    checkpoint: str | os.PathLike[str] | None = None,
+) -> Result:
     """`solve` for pairs that a runner holds.
 
     Parameters
@@ -55,6 +64,8 @@ def solve_streamed(runner: Runner, edges: tuple[int, ...], options: Options, lim
     options, limits
     room : int
         Bytes that may be taken for what is kept of the pairs.
+    checkpoint : path, optional
+        Where the proof is kept after every pass, and goes on from when the file is there.
     """
     ranks.load()
     with limits.timed("first look"):
@@ -74,7 +85,8 @@ def solve_streamed(runner: Runner, edges: tuple[int, ...], options: Options, lim
     if options.certify and ended is None and not could_be_chance(compared.significance):
         with limits.proving():
             scene = Scene(sample.frame, best.pose, options.loss, everybody(facts, sample, best.pose, options.the_loss))
-            proof = prove_streamed(runner, scene, sample, proof.best, options, limits, room)
+            kept = None if checkpoint is None else _checkpoint(checkpoint, facts, scene, best.saving, options, edges)
+            proof = prove_streamed(runner, scene, sample, proof.best, options, limits, room, kept)
             ended = limits.exceeded()
         if proof.best.pose is not best.pose:  # what is said of it must be of it, whatever the time
             anew = _measured(runner, proof.best.pose, shown, sample, options, Limits(), room)
@@ -85,6 +97,15 @@ def solve_streamed(runner: Runner, edges: tuple[int, ...], options: Options, lim
         whole = _whole(facts, sample, best, options, compared, edges)
         around = Around(best.found.pairs(sample.frame, runner.num_pairs), best.pose, best.found.share())
         return package(around, proof, options, ending, compared, whole)
+
+
+def _checkpoint(
+    path: str | os.PathLike[str], facts: Facts, scene: Scene, saving: float, options: Options, edges: tuple[int, ...]
+) -> Checkpoint:
+    limits = ("time_limit", "node_limit")
+    settings = {name: value for name, value in options.to_dict().items() if name not in limits}
+    about = {"edges": list(edges), "options": settings, "saving": saving, "bounds": facts.bounds}
+    return Checkpoint(path, about | {"pose": scene.pose.row, "low": facts.low, "high": facts.high})
 
 
 def _looked(runner: Runner, limits: Limits) -> Facts:

@@ -1,0 +1,70 @@
+"""A proof over pieces that was interrupted goes on where it was."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tear3d.errors import InputError
+from tear3d.io.atomic import atomic_write
+
+VERSION = 1
+
+
+class Checkpoint:
+    """Arrays in a file, for one problem: what it holds of another is refused.
+
+    Parameters
+    ----------
+    path : path
+    about : dict
+        What tells problems apart: arrays and numbers.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], about: dict[str, Any]) -> None:
+        self.path, self._about = Path(path), _digest(about)
+
+    def load(self) -> dict[str, NDArray[Any]] | None:
+        """What was saved last; None when nothing was."""
+        if not self.path.exists():
+            return None
+        try:
+            with np.load(self.path, allow_pickle=False) as file:
+                found = dict(file)
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            raise InputError(f"checkpoint: {self.path} cannot be read ({error}): remove it, or name another") from error
+        known = str(found.pop("about", ""))
+        if known != self._about:
+            raise InputError(
+                f"checkpoint: {self.path} is of another problem, of other options or of another version: remove it, or "
+                "name another"
+            )
+        return found
+
+    def save(self, **arrays: NDArray[Any]) -> None:
+        """Replace what was saved; the file is complete at every moment."""
+        with atomic_write(self.path) as file:
+            np.savez(file, allow_pickle=False, about=np.array(self._about), **arrays)
+
+    def done(self) -> None:
+        """Nothing is left to go on with."""
+        self.path.unlink(missing_ok=True)
+
+
+def _digest(about: dict[str, Any]) -> str:
+    """The same for the same problem."""
+    out = hashlib.sha256(str(VERSION).encode())
+    for name in sorted(about):
+        value = about[name]
+        if isinstance(value, np.ndarray):
+            out.update(name.encode() + str((value.dtype, value.shape)).encode() + np.ascontiguousarray(value).tobytes())
+        else:
+            out.update(name.encode() + json.dumps(value, sort_keys=True, default=str).encode())
+    return out.hexdigest()

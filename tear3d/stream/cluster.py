@@ -1,0 +1,181 @@
+"""Passes over pieces that lie on the workers of a Dask cluster: cells travel there, sums come back.
+
+Every worker adds up what its own pieces say, and the sums of the workers are added in a tree; since no sum depends on
+the order, the result is that of one machine with the same pieces, bit for bit, whichever worker does what. Pieces of a
+worker that is lost are made anew by Dask from what they were made of.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tear3d.errors import ClusterError, InputError, MissingExtraError
+from tear3d.problem import kernels
+from tear3d.problem.arrays import FloatArray
+from tear3d.problem.limits import Limits
+from tear3d.stream.inputs import is_dask
+from tear3d.stream.local import Pass
+from tear3d.stream.pieces import Piece, check_shapes, split_edges
+
+PAUSE = 0.2
+"""Seconds between two looks at a running pass (free choice)."""
+
+
+class Cluster:
+    """The workers of a client."""
+
+    def __init__(self, client: Any, source: Any, target: Any, numbers: tuple[Any, Any], size: int) -> None:
+        """`numbers` are noise bounds and weights: arrays with one entry for all, or Dask arrays with one per pair."""
+        self.client = client
+        check_shapes(source, target)
+        source = source.rechunk({1: -1})
+        rows = source.chunks[0]
+        if any(np.isnan(size) for size in rows):
+            raise InputError("source has chunks of unknown size: call its compute_chunk_sizes() before")
+        columns = [source, target.rechunk((rows, -1)), *(_like(values, rows) for values in numbers)]
+        starts = np.cumsum((0, *rows)).tolist()
+        self.edges = split_edges(starts, size)
+        self.num_pairs = int(starts[-1])
+        self.passes = 0
+        self._chunks = self._placed(columns, starts)
+
+    def _placed(self, columns: list[Any], starts: list[int]) -> list[Any]:
+        """Chunks as futures, each with the edges of its pieces."""
+        from dask import delayed
+
+        blocks = [_blocks(values, len(starts) - 1) for values in columns]
+        make = delayed(_Chunk, pure=False)
+        lazy = [
+            make([edge for edge in self.edges if first <= edge < last] + [last], self.edges.index(first), *parts)
+            for first, last, *parts in zip(starts, starts[1:], *blocks, strict=False)
+            if first < last
+        ]
+        return list(self.client.compute(lazy))
+
+    def compile(self, groups: tuple[str, ...]) -> None:
+        """Compile kernels, once on every machine."""
+        workers = self.client.scheduler_info(n_workers=-1)["workers"]
+        hosts = {facts["host"]: address for address, facts in workers.items()}
+        self.client.run(_compile, groups, workers=list(hosts.values()))
+
+    def run(self, work: Pass[Any], limits: Limits, tick: Callable[[float], object] | None = None) -> Any:
+        from distributed import CancelledError, KilledWorker, TimeoutError, wait
+
+        self.passes += 1
+        try:
+            wait(self._chunks)
+            left = None if limits.time_limit is None else max(0.0, limits.time_limit - limits.seconds)
+            sums = [self.client.submit(_add_up, work, left, *chunks, pure=False) for chunks in self._shares()]
+            parts = list(sums)
+            while len(parts) > 1:
+                pairs = [parts[k : k + 2] for k in range(0, len(parts), 2)]
+                parts = [
+                    pair[0] if len(pair) == 1 else self.client.submit(_merge, work, *pair, pure=False) for pair in pairs
+                ]
+            total = parts[0]
+            while not total.done():
+                if limits.over():
+                    self.client.cancel([*sums, *parts], force=True)
+                    return None
+                try:
+                    wait(total, timeout=PAUSE)
+                except TimeoutError:
+                    self._check()
+                    if tick is not None:
+                        tick(sum(part.done() for part in sums) / len(sums))
+            found = total.result()
+        except (CancelledError, KilledWorker, OSError) as error:
+            raise ClusterError(_lost(error, self.client)) from error
+        return found
+
+    def _shares(self) -> Iterator[list[Any]]:
+        """Chunks that lie on the same worker, in as many lists as it has threads; wherever they are, all of them."""
+        where = self.client.who_has(self._chunks)
+        threads: dict[str, int] = self.client.nthreads()
+        by_worker: dict[str, list[Any]] = {}
+        for chunk in self._chunks:
+            holders = where.get(chunk.key, ())
+            by_worker.setdefault(min(holders, default=""), []).append(chunk)
+        for worker, chunks in sorted(by_worker.items()):
+            lists = min(len(chunks), max(1, threads.get(worker, 1)))
+            yield from (chunks[k::lists] for k in range(lists))
+
+    def _check(self) -> None:
+        if self.client.status not in ("running", "connecting"):
+            raise ClusterError(_lost(None, self.client))
+
+
+class _Chunk:
+    """A chunk of pairs on its worker."""
+
+    def __init__(self, edges: list[int], number: int, x: Any, y: Any, xi: FloatArray, w: FloatArray) -> None:
+        self.edges, self.number = edges, number
+        self.columns = x, y, np.asarray(xi, np.float64).reshape(-1), np.asarray(w, np.float64).reshape(-1)
+
+    def pieces(self) -> Iterator[tuple[int, Piece]]:
+        first = self.edges[0]
+        for k, (start, stop) in enumerate(zip(self.edges, self.edges[1:], strict=False)):
+            rows = slice(start - first, stop - first)
+            parts = (values if len(values) == 1 and values.ndim == 1 else values[rows] for values in self.columns)
+            yield self.number + k, Piece(start, *parts)
+
+
+def _add_up(work: Pass[Any], seconds: float | None, *chunks: _Chunk) -> Any:
+    """The sum over some chunks; None when the time was over."""
+    until = None if seconds is None else time.monotonic() + seconds
+
+    def over() -> bool:
+        return until is not None and time.monotonic() >= until
+
+    total = work.begin()
+    for chunk in chunks:
+        for number, piece in chunk.pieces():
+            total = None if over() else work.add(total, number, piece, over)
+            if total is None:
+                return None
+    return total
+
+
+def _merge(work: Pass[Any], one: Any, other: Any) -> Any:
+    """Of two workers. What Dask hands out belongs to it, and must not be changed."""
+    if one is None or other is None:
+        return None
+    return work.merge(work.merge(work.begin(), one), other)
+
+
+def _compile(groups: tuple[str, ...]) -> list[str]:
+    missing = kernels.cold(groups)
+    return kernels.compile_groups(missing) if missing else []
+
+
+def _like(values: Any, rows: tuple[int, ...]) -> Any:
+    return values.rechunk((rows,)) if is_dask(values) else values
+
+
+def _blocks(values: Any, count: int) -> list[Any]:
+    return list(values.to_delayed().ravel()) if is_dask(values) else [values] * count
+
+
+def _lost(error: BaseException | None, client: Any) -> str:
+    reason = f" ({type(error).__name__}: {error})" if error is not None and str(error) else ""
+    return (
+        f"the cluster was lost (client {client.status}){reason}: connect again; a call with the same checkpoint goes "
+        "on from where this one was"
+    )
+
+
+def connect(client: Any) -> Any:
+    """A client of distributed, or an error that says what is expected."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise MissingExtraError("distributed", "cluster", "a cluster") from None
+    if not isinstance(client, Client):
+        raise InputError(f"client is {client!r}: expected a distributed.Client")
+    if client.asynchronous:
+        raise InputError("client is asynchronous: expected one that waits for its results")
+    return client
