@@ -1,0 +1,1 @@
+"""From many scans to one map."""
