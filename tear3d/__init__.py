@@ -15,15 +15,18 @@ if TYPE_CHECKING:
     from tear3d import interop, metrics, refine, report, shapes, synthetic
     from tear3d.api import register
     from tear3d.clouds.register import CloudResult, register_clouds
-    from tear3d.errors import InputError, MissingExtraError, StoppedError, TearError
+    from tear3d.errors import InputError, MissingExtraError, StoppedError, TearError, WorkerError
     from tear3d.io.clouds import read_cloud, write_cloud
     from tear3d.problem.limits import Progress
     from tear3d.result import Alternative, Ambiguity, Attempt, Certificate, FreeMotion, Result, StageCertificate
+    from tear3d.scale.many import Outcome, register_many
 
 _HOMES = {
     "register": "tear3d.api",
     "register_clouds": "tear3d.clouds",
     "CloudResult": "tear3d.clouds",
+    "register_many": "tear3d.scale.many",
+    "Outcome": "tear3d.scale.many",
     "read_cloud": "tear3d.io.clouds",
     "write_cloud": "tear3d.io.clouds",
     "Result": "tear3d.result",
@@ -38,6 +41,7 @@ _HOMES = {
     "InputError": "tear3d.errors",
     "MissingExtraError": "tear3d.errors",
     "StoppedError": "tear3d.errors",
+    "WorkerError": "tear3d.errors",
 }
 _MODULES = ("interop", "metrics", "refine", "report", "shapes", "synthetic")
 
@@ -50,11 +54,13 @@ __all__ = [
     "FreeMotion",
     "InputError",
     "MissingExtraError",
+    "Outcome",
     "Progress",
     "Result",
     "StageCertificate",
     "StoppedError",
     "TearError",
+    "WorkerError",
     "__version__",
     "interop",
     "metrics",
@@ -62,6 +68,7 @@ __all__ = [
     "refine",
     "register",
     "register_clouds",
+    "register_many",
     "report",
     "shapes",
     "synthetic",
