@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tear3d.clouds.register import CloudResult, register_clouds
     from tear3d.errors import InputError, MissingExtraError, StoppedError, TearError, WorkerError
     from tear3d.io.clouds import read_cloud, write_cloud
+    from tear3d.mapping.build import Map, MapProgress, build_map
     from tear3d.problem.limits import Progress
     from tear3d.result import Alternative, Ambiguity, Attempt, Certificate, FreeMotion, Result, StageCertificate
     from tear3d.scale.many import Outcome, register_many
@@ -27,6 +28,9 @@ _HOMES = {
     "CloudResult": "tear3d.clouds",
     "register_many": "tear3d.scale.many",
     "Outcome": "tear3d.scale.many",
+    "build_map": "tear3d.mapping",
+    "Map": "tear3d.mapping",
+    "MapProgress": "tear3d.mapping",
     "read_cloud": "tear3d.io.clouds",
     "write_cloud": "tear3d.io.clouds",
     "Result": "tear3d.result",
@@ -53,6 +57,8 @@ __all__ = [
     "CloudResult",
     "FreeMotion",
     "InputError",
+    "Map",
+    "MapProgress",
     "MissingExtraError",
     "Outcome",
     "Progress",
@@ -62,6 +68,7 @@ __all__ = [
     "TearError",
     "WorkerError",
     "__version__",
+    "build_map",
     "interop",
     "metrics",
     "read_cloud",

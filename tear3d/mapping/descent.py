@@ -59,9 +59,7 @@ def marginals(edges: Measured, poses: Poses) -> FloatArray:
     return out
 
 
-def _equations(
-    edges: Measured, at: Linear, weights: FloatArray, count: int
-) -> tuple[sparse.csc_matrix, FloatArray]:
+def _equations(edges: Measured, at: Linear, weights: FloatArray, count: int) -> tuple[sparse.csc_matrix, FloatArray]:
     """Of all poses but the first, in blocks of six."""
     ends = (edges.i, at.by_i), (edges.j, at.by_j)
     gradient = np.zeros((count, 6))

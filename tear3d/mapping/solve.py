@@ -66,6 +66,8 @@ def solve(graph: Graph, *, seed: int = 0) -> Solution:
     centred = Poses(np.tile(np.eye(3), (count, 1, 1)), np.zeros((count, 3)))
     covariances, kept = np.zeros((count, 6, 6)), np.zeros(len(edges), bool)
     for scans in parts(count, edges.i, edges.j):
+        if len(scans) == 1:
+            continue
         rows = np.isin(edges.i, scans)
         own = _renumbered(edges[rows], scans)
         fitted = fit(len(scans), own, seed)
@@ -127,9 +129,7 @@ def _outside(graph: Graph, centred: Poses, components: list[IntArray]) -> FloatA
     return poses
 
 
-def _undecided(
-    count: int, edges: Measured, kept: NDArray[np.bool_], alone: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def _undecided(count: int, edges: Measured, kept: NDArray[np.bool_], alone: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Dropped edges whose ends fall apart without the edges that are alone."""
     firm = kept & ~alone
     return ~kept & _apart(parts(count, edges.i[firm], edges.j[firm]), edges)

@@ -11,6 +11,7 @@ from tear3d.mapping.trees import bridges, hops
 from tests.bumpy import pose
 from tests.mapping.graphs import NOISE_BOUND, RADIUS, loop_pairs, make
 
+
 def without_wrong_edges(made) -> np.ndarray:
     """The poses that the right edges alone give."""
     right = [edge for number, edge in enumerate(made.graph.edges) if number not in made.wrong]

@@ -1,0 +1,57 @@
+"""The merged cloud of a map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tear3d.features.voxel import check_voxel_size, voxel_downsample
+from tear3d.mapping.scans import Given
+from tear3d.problem.arrays import FloatArray
+
+_LIGHTNESS, _SATURATION = 0.55, 0.65
+_GOLDEN = 0.5 * (np.sqrt(5.0) - 1.0)
+
+
+class Merged(NamedTuple):
+    """A cloud in the frame of the map."""
+
+    points: FloatArray
+    """N×3."""
+    colours: NDArray[np.uint8]
+    """N×3, red, green, blue: one colour for each scan."""
+    scans: NDArray[np.int64]
+    """N: the scan that each point is from."""
+
+
+def merge(given: Given, placed: Sequence[tuple[int, FloatArray]], voxel_size: float) -> Merged:
+    """One point to a voxel: that of the first scan which has one there."""
+    check_voxel_size(voxel_size)
+    points, scans = np.empty((0, 3)), np.empty(0, np.int64)
+    for number, pose in placed:
+        own = voxel_downsample(given.read(number), voxel_size) @ pose[:3, :3].T + pose[:3, 3]
+        points, scans = np.vstack([points, own]), np.r_[scans, np.full(len(own), number)]
+        rows = _first_in_voxels(points, voxel_size)
+        points, scans = points[rows], scans[rows]
+    return Merged(points, colours(len(given))[scans], scans)
+
+
+def _first_in_voxels(points: FloatArray, voxel_size: float) -> NDArray[np.intp]:
+    cells = np.floor((points - points.min(axis=0)) / voxel_size).astype(np.int64)
+    order = np.lexsort(cells.T)
+    new = np.any(np.diff(cells[order], axis=0, prepend=-1) != 0, axis=1)
+    # lexsort is stable: the first of a group is the first of the cloud.
+    return np.sort(order[new])
+
+
+def colours(count: int) -> NDArray[np.uint8]:
+    """So many colours, neighbours far apart on the circle of hues."""
+    hue = (_GOLDEN * np.arange(count)) % 1.0
+    chroma = (1.0 - abs(2.0 * _LIGHTNESS - 1.0)) * _SATURATION
+    # Six sixths of the circle: red, green and blue are a third apart.
+    wave = np.abs((hue[:, None] * 6.0 + np.array([0.0, 4.0, 2.0])) % 6.0 - 3.0) - 1.0
+    levels = _LIGHTNESS + chroma * (np.clip(wave, 0.0, 1.0) - 0.5)
+    return np.round(255.0 * levels).astype(np.uint8)
