@@ -141,9 +141,8 @@ class Scans:
             centres.append(coarse.mean(axis=0))
             radii.append(float(np.sqrt(np.mean(np.sum((coarse - centres[-1]) ** 2, axis=1)))))
             if radii[-1] == 0.0:
-                raise InputError(
-                    f"{self.given.names[number]}: lies within one voxel; voxel_size is {self.voxel_size:g}, pass a smaller one"
-                )
+                size = f"voxel_size is {self.voxel_size:g}, pass a smaller one"
+                raise InputError(f"{self.given.names[number]}: lies within one voxel; {size}")
             np.save(self.folder / f"{number}.sketch.npy", coarse[spread_rows(len(coarse), SKETCHED)])
         self.centres, self.radii, self.counts = np.array(centres), np.array(radii), counts
 
