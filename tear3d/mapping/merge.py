@@ -31,18 +31,21 @@ def merge(given: Given, placed: Sequence[tuple[int, FloatArray]], voxel_size: fl
     """One point to a voxel: that of the first scan which has one there."""
     check_voxel_size(voxel_size)
     points, scans = np.empty((0, 3)), np.empty(0, np.int64)
+    corner: FloatArray | None = None
     for number, pose in placed:
         own = voxel_downsample(given.read(number), voxel_size) @ pose[:3, :3].T + pose[:3, 3]
+        corner = own.min(axis=0) if corner is None else corner
         points, scans = np.vstack([points, own]), np.r_[scans, np.full(len(own), number)]
-        rows = _first_in_voxels(points, voxel_size)
+        rows = _first_in_voxels((points - corner) / voxel_size)
         points, scans = points[rows], scans[rows]
     return Merged(points, colours(len(given))[scans], scans)
 
 
-def _first_in_voxels(points: FloatArray, voxel_size: float) -> NDArray[np.intp]:
-    cells = np.floor((points - points.min(axis=0)) / voxel_size).astype(np.int64)
+def _first_in_voxels(points: FloatArray) -> NDArray[np.intp]:
+    """In units of a voxel."""
+    cells = np.floor(points)
     order = np.lexsort(cells.T)
-    new = np.any(np.diff(cells[order], axis=0, prepend=-1) != 0, axis=1)
+    new = np.any(np.diff(cells[order], axis=0, prepend=np.nan) != 0.0, axis=1)
     # lexsort is stable: the first of a group is the first of the cloud.
     return np.sort(order[new])
 

@@ -23,7 +23,9 @@ WIDE = 3.0
 LOOP = 4
 """Edges between two scans from which on a new one between them closes a loop that is worth the time: free choice."""
 BATCH = 8
-"""Loops that are tried before the poses are computed anew, which rules others out. Free choice."""
+"""Pairs that are tried before the poses are computed anew, which rules others out. Free choice."""
+ROUND = 24
+"""Pairs that are looked at before those which have become joined are left out: free choice."""
 NEAR = 2.0
 """Voxels within which a point counts as near a surface of points a voxel apart."""
 
@@ -34,9 +36,13 @@ def by_order(count: int, reach: int) -> list[Pair]:
 
 
 def by_distance_in_order(count: int) -> Iterator[list[Pair]]:
-    """All pairs, neighbours first."""
+    """All pairs, neighbours first, in rounds of at least `ROUND` but for the last."""
+    pairs: list[Pair] = []
     for step in range(1, count):
-        yield [(k, k + step) for k in range(count - step)]
+        pairs += [(k, k + step) for k in range(count - step)]
+        if len(pairs) >= ROUND or step == count - 1:
+            yield pairs
+            pairs = []
 
 
 class Foreseen:

@@ -152,4 +152,4 @@ def _size_for(given: Given, number: int) -> float:
     try:
         return choose_voxel_size(points, points)
     except InputError as error:
-        raise InputError(f"{given.names[number]}: {error}") from error
+        raise InputError(f"{given.names[number]}: {str(error).removeprefix('source and target: ')}") from error

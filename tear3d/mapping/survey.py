@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tear3d.clouds.verdict import ALONE_FIT
 from tear3d.mapping.graph import Edge, Graph
-from tear3d.mapping.neighbours import Foreseen, Pair, by_distance_in_order, by_order
+from tear3d.mapping.neighbours import BATCH, Foreseen, Pair, by_distance_in_order, by_order
 from tear3d.mapping.pairwise import How, Tried, register_pairs
 from tear3d.mapping.scans import Scans
 from tear3d.mapping.solve import Solution, solve
@@ -71,17 +72,20 @@ class Survey:
 
     def without_order(self) -> None:
         """A coarse look at all pairs that are not joined yet, then those it liked, the best first."""
-        doubtful: list[tuple[float, Pair]] = []
+        promising: list[tuple[float, Pair]] = []
         for pairs in by_distance_in_order(self.count):
             looked = self._look(self._apart(pairs))
             self._try([(each.i, each.j) for each in looked if each.confirmed], "pair")
-            doubtful += [
-                (each.found.fit, (each.i, each.j))
+            promising += [
+                (-each.found.fit, (each.i, each.j))
                 for each in looked
-                if each.found is not None and each.found.verdict == "doubtful" and not np.isnan(each.found.fit)
+                if each.found is not None and not each.confirmed and each.found.fit >= ALONE_FIT
             ]
-        for _, pair in sorted(doubtful, key=lambda each: (-each[0], each[1])):
-            self._try(self._apart([pair]), "pair")
+        rest = [pair for _, pair in sorted(promising)]
+        while rest:
+            rest = self._apart(rest)
+            self._try(rest[:BATCH], "pair")
+            rest = rest[BATCH:]
 
     def close_loops(self) -> None:
         """Pairs that overlap as far as the poses tell, until there are no more."""
