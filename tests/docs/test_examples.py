@@ -73,3 +73,14 @@ def test_scan_folder(main_of, capsys):
 def test_scan_folder_needs_scans(main_of, tmp_path):
     with pytest.raises(SystemExit, match="at least two"):
         main_of("scan_folder.py")([str(tmp_path)])
+
+
+def test_map(main_of, capsys):
+    main_of("map.py")([])
+    assert capsys.readouterr().out.startswith("all 6 scans are in one map")
+    places = np.loadtxt("trajectory.tum")[:, 1:4]
+    # Six places on a circle of radius 2.
+    np.testing.assert_allclose(np.linalg.norm(np.diff(places, axis=0), axis=1), 2.0, atol=0.05)
+    assert len(read_cloud("map.ply")) > 5_000
+    assert "VERTEX_SE3:QUAT 5 " in Path("graph.g2o").read_text()
+    assert Path("map.html").stat().st_size < 8_000_000
