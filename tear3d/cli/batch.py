@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -104,7 +105,8 @@ def batch(
         jobs = read_manifest(manifest, out, given, all_pairs=all_pairs)
         check_parent(out)
         board, store = Board(quiet=quiet), Store(out)
-        work = Batch(jobs, store, How(command_line(context), processes, reports, max_bytes), board)
+        command = f"{command_line(context)} --out {shlex.quote(str(out))}"
+        work = Batch(jobs, store, How(command, processes, reports, max_bytes), board)
         board.look = work.look
         interrupted = False
         with store.opened(), board:

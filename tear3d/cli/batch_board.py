@@ -82,14 +82,14 @@ _BESIDES = (("not_registered", "not"), ("failed", "failed"), ("earlier", "from b
 
 def table(rows: list[Row]) -> Table:
     """Some rows, readable on 60 columns."""
-    shown = Table(box=box.SIMPLE_HEAD, expand=False, padding=(0, 1))
-    shown.add_column("pair", overflow="ellipsis", no_wrap=True, ratio=1, min_width=12)
-    for name in ("verdict", "agree", "time"):
-        shown.add_column(name, no_wrap=True, justify="left" if name == "verdict" else "right")
-    for row in rows:
-        said = batch_rows.word(row)
-        seconds = "" if row["seconds"] is None else f"{row['seconds']:.1f} s"
-        shown.add_row(Text(row["name"]), Text(said, _COLOURS.get(said, "")), _agree(row), seconds)
+    cells = [(row["name"], batch_rows.word(row), _agree(row), _time(row)) for row in rows]
+    shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
+    shown.add_column("pair", overflow="ellipsis", no_wrap=True, min_width=12)
+    for k, name in enumerate(("verdict", "agree", "time"), 1):  # names give way, these do not
+        widest = max((len(row[k]) for row in cells), default=0)
+        shown.add_column(name, no_wrap=True, min_width=widest, justify="left" if k == 1 else "right")
+    for name, said, agree, seconds in cells:
+        shown.add_row(Text(name), Text(said, _COLOURS.get(said, "")), agree, seconds)
     return shown
 
 
@@ -98,6 +98,10 @@ def in_words(row: Row) -> str:
         return f"failed, {row['reason']}"
     earlier = "found by an earlier run" if row["earlier"] else f"{row['seconds']:.1f} s"
     return f"{batch_rows.word(row)}, {_agree(row)} agree, {earlier}"
+
+
+def _time(row: Row) -> str:
+    return "" if row["seconds"] is None else f"{row['seconds']:.1f} s"
 
 
 def _agree(row: dict[str, Any]) -> str:

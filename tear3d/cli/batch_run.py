@@ -41,14 +41,15 @@ class Batch:
     def __init__(self, jobs: Sequence[Job], store: Store, how: How, board: Board) -> None:
         self._jobs, self._store, self._how, self._board = jobs, store, how, board
         self.rows: list[Row] = [batch_rows.waiting(job) for job in jobs]
+        self._cores = how.processes or count_cores()
         self._began = time.perf_counter()
         self._under_way: deque[tuple[int, Path]] = deque()
         self._next_save, self._settled = 0.0, 0
 
     def run(self) -> None:
         """Do what is not done yet. Whatever ends it, the summary tells what is."""
-        cores = self._how.processes or count_cores()
-        outcomes = register_many(self._left(), function=solve_files, processes=cores, in_flight=AHEAD * cores)
+        most = AHEAD * self._cores
+        outcomes = register_many(self._left(), function=solve_files, processes=self._cores, in_flight=most)
         try:
             self._save()
             for outcome in outcomes:
@@ -62,8 +63,8 @@ class Batch:
 
     def look(self) -> tuple[list[Row], int]:
         """The rows as they are now, and how many are under way; from the thread that draws."""
-        running = sum(not place.exists() for _, place in list(self._under_way))
-        return self.rows, running
+        left = sum(not place.exists() for _, place in list(self._under_way))
+        return self.rows, min(left, self._cores)
 
     def summary(self) -> dict[str, Any]:
         return batch_rows.summary(self.rows, self._how.command, time.perf_counter() - self._began)

@@ -44,7 +44,7 @@ def batch_page(summary: Mapping[str, Any]) -> str:
         headline=_headline(every, registered),
         sentence=_sentence(counts, complete),
         tiles=_tiles(counts),
-        order="Failures first, then what is not registered, what is waiting, and what is registered. A column's name sorts.",
+        order="Failures first, then what is not registered, what waits, what is registered. A column's name sorts.",
         heads="".join(f'<th class="{kind}"><button>{name}</button></th>' for name, kind in _HEADS),
         rows="\n".join(_line(row) for row in sorted(summary["rows"], key=_urgency)),
         command=escape(summary["command"]),
@@ -70,16 +70,17 @@ def _headline(every: int, registered: int) -> str:
 
 def _sentence(counts: Mapping[str, int], complete: bool) -> str:
     parts = [
-        f"{words.count(counts[name])} {text}"
+        f"{text}: {words.count(counts[name])}."
         for name, text in (
-            ("not_registered", "have a result that cannot be relied on as it is"),
-            ("failed", "have no result"),
-            ("waiting", "were not done yet when this page was written"),
+            ("failed", "No result"),
+            ("not_registered", "A result that cannot be relied on as it is"),
+            ("waiting", "Not done yet when this page was written"),
         )
         if counts[name]
     ]
-    end = "" if complete else " The page is rewritten now and then while a batch runs."
-    return (("; ".join(parts) + ".") if parts else "Every pair has a result that passed its tests.") + end
+    if not complete:
+        parts.append("The page is written anew now and then while a batch runs, and at its end.")
+    return " ".join(parts) or "Every pair has a result that passed its tests."
 
 
 def _tiles(counts: Mapping[str, int]) -> str:
@@ -121,7 +122,7 @@ def _line(row: Row) -> str:
 def _marks(row: Row) -> str:
     """What the verdict alone would hide."""
     notes: Sequence[str] = [
-        *(["not registered"] if row["state"] == "done" and not row["registered"] else []),
+        *(["not registered"] if _TONES.get(word(row)) == "good" and not row["registered"] else []),
         *(["ambiguous"] if row["ambiguous"] else []),
     ]
     return f' <span class="why">{", ".join(notes)}</span>' if notes else ""
