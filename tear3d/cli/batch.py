@@ -168,7 +168,8 @@ def _show(work: Batch, out: Path, *, as_json: bool, quiet: bool) -> None:
         typer.echo(f"{found['earlier']} of them were found by an earlier run")
     look = [row for row in work.rows if row["state"] != batch_rows.WAITING and not row["registered"]]
     if look:
-        Console(highlight=False).print(batch_board.table(look[:_MOST]))
+        console = Console(highlight=False)
+        console.print(batch_board.table(look[:_MOST], console.width))
     for row in [row for row in look if row["state"] == batch_rows.FAILED][:_MOST]:
         typer.echo(f"{row['name']}: {row['reason']}")
     if len(look) > _MOST:

@@ -68,7 +68,7 @@ class Board(logging.Handler):
         parts += [f"{found[name]} {text}" for name, text in _BESIDES if found[name]]
         parts += [f"{running} under way", *self._rest(found["waiting"])]
         bar = ProgressBar(total=max(1, found["pairs"]), completed=settled)
-        return Group(Text(" · ".join(parts)), bar, table(list(self._last)))
+        return Group(Text(" · ".join(parts)), bar, table(list(self._last), self._console.width))
 
     def _rest(self, waiting: int) -> list[str]:
         if not self._fresh or not waiting:
@@ -80,14 +80,16 @@ class Board(logging.Handler):
 _BESIDES = (("not_registered", "not"), ("failed", "failed"), ("earlier", "from before"))
 
 
-def table(rows: list[Row]) -> Table:
-    """Some rows, readable on 60 columns."""
+def table(rows: list[Row], width: int) -> Table:
+    """Some rows on so many columns: names give way, the rest does not."""
     cells = [(row["name"], batch_rows.word(row), _agree(row), _time(row)) for row in rows]
     shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
-    shown.add_column("pair", overflow="ellipsis", no_wrap=True, min_width=12)
-    for k, name in enumerate(("verdict", "agree", "time"), 1):  # names give way, these do not
-        widest = max((len(row[k]) for row in cells), default=0)
-        shown.add_column(name, no_wrap=True, min_width=widest, justify="left" if k == 1 else "right")
+    heads = ("verdict", "agree", "time")
+    widest = [max(len(head), *(len(row[k]) for row in cells), 0) for k, head in enumerate(heads, 1)]
+    # Besides the cells there are two blanks in each of four columns, three lines between them, and one at each end.
+    shown.add_column("pair", overflow="ellipsis", no_wrap=True, max_width=max(4, width - sum(widest) - 13))
+    for head, cell in zip(heads, widest, strict=True):
+        shown.add_column(head, no_wrap=True, min_width=cell, justify="left" if head == "verdict" else "right")
     for name, said, agree, seconds in cells:
         shown.add_row(Text(name), Text(said, _COLOURS.get(said, "")), agree, seconds)
     return shown

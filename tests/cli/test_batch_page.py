@@ -103,4 +103,4 @@ def test_lines_where_there_is_no_terminal_and_nothing_when_quiet():
             "[3/7] before: confirmed, 50 of 1000 agree, found by an earlier run",
         ]
         assert screen.getvalue().splitlines() == ([] if quiet else expected)
-    assert table([]).row_count == 0
+    assert table([], 60).row_count == 0
