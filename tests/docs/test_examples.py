@@ -73,3 +73,16 @@ def test_scan_folder(main_of, capsys):
 def test_scan_folder_needs_scans(main_of, tmp_path):
     with pytest.raises(SystemExit, match="at least two"):
         main_of("scan_folder.py")([str(tmp_path)])
+
+
+def test_many(main_of, capsys):
+    main_of("many.py")([])
+    printed = capsys.readouterr().out
+    assert "scan1 onto scan0: confirmed" in printed
+    assert "scan3 onto scan0: confirmed" not in printed
+    assert printed.count("confirmed") == 3
+    assert "wrote edges.txt (3 of 6 pairs)" in printed
+    edges = np.loadtxt("edges.txt")
+    assert edges[:, :2].tolist() == [[0, 1], [0, 2], [1, 2]]
+    near, far, step = (np.vstack((edge[2:].reshape(3, 4), [0, 0, 0, 1])) for edge in edges)
+    assert rotation_error(near @ step, far) < 1.0  # the three fit together
