@@ -13,8 +13,10 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
+import tear3d
 from tear3d.errors import WorkerError
 from tear3d.scale.outcome import Reply
 from tear3d.scale.task import PROTOCOL
@@ -23,6 +25,8 @@ from tear3d.scale.worker import receive, send
 TRIES = 2
 """A problem that has cost so many workers is given up; the later tries run alone, so that neither another problem nor
 its memory is to blame. Free choice."""
+_ROOT = str(Path(tear3d.__file__).resolve().parents[1])
+"""Where the tear3d of this process lies: a worker takes the same, whatever else its path has."""
 _FAREWELL = 1.0
 """Seconds that a process has to end after its pipe was closed; free choice."""
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -96,7 +100,8 @@ class Workers:
     def _start(self) -> subprocess.Popen[bytes]:
         code = (
             "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); "
-            f"import sys; sys.path[:] = {sys.path!r}; from tear3d.scale.worker import main; main()"
+            f"import sys; sys.path[:0] = [{_ROOT!r}]; import tear3d; sys.path[:] = {sys.path!r}; "
+            "from tear3d.scale.worker import main; main()"
         )
         with self._lock:
             if self._closed:

@@ -84,3 +84,16 @@ def test_map(main_of, capsys):
     assert len(read_cloud("map.ply")) > 5_000
     assert "VERTEX_SE3:QUAT 5 " in Path("graph.g2o").read_text()
     assert Path("map.html").stat().st_size < 8_000_000
+
+
+def test_many(main_of, capsys):
+    main_of("many.py")([])
+    printed = capsys.readouterr().out
+    assert "scan1 onto scan0: confirmed" in printed
+    assert "scan3 onto scan0: confirmed" not in printed
+    assert printed.count("confirmed") == 3
+    assert "wrote edges.txt (3 of 6 pairs)" in printed
+    edges = np.loadtxt("edges.txt")
+    assert edges[:, :2].tolist() == [[0, 1], [0, 2], [1, 2]]
+    near, far, step = (np.vstack((edge[2:].reshape(3, 4), [0, 0, 0, 1])) for edge in edges)
+    assert rotation_error(near @ step, far) < 1.0  # the three fit together

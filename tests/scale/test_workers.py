@@ -132,3 +132,19 @@ def test_workers_end_with_their_parent(number, end):
 
 def alive(pid: int) -> bool:
     return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+
+
+def test_nothing_grows_over_many_iterations():
+    def state():
+        process = psutil.Process()
+        return process.num_threads(), process.num_fds()
+
+    def once():
+        outcomes = register_many([{"value": k} for k in range(5)], function=tasks.kill_when_told, processes=2)
+        assert [outcome.result for outcome in outcomes] == [0, 1, 2, 3, 4]
+
+    once()
+    before = state()
+    for _ in range(4):
+        once()
+    assert state() == before
