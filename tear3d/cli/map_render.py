@@ -30,9 +30,9 @@ _COLOURS: dict[Fate, str] = {
 
 def print_map(found: Map, console: Console | None = None) -> None:
     """The state of the map, its notes, and the edges that are not simply kept."""
-    console = console or Console()
-    if console.width > _MAX_WIDTH:
-        console = Console(width=_MAX_WIDTH)
+    if console is None:
+        console = Console()
+        console = Console(width=_MAX_WIDTH) if console.width > _MAX_WIDTH else console
     colour = "green" if found.success else "yellow"
     lines = [Text(found.message, style=f"bold {colour}"), *(Text(f"• {note}") for note in found.notes)]
     label = "one map" if found.success else "not all placed" if len(found.components) > 1 else "not all decided"

@@ -165,3 +165,19 @@ def test_bridges_and_hops():
     i, j = np.array([0, 1, 2, 2, 3, 3]), np.array([1, 2, 0, 3, 4, 4])
     assert bridges(6, i, j).tolist() == [False, False, False, True, False, False]
     assert hops(6, i, j)[0].tolist() == [0, 1, 1, 2, 3, np.inf]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(40))
+def test_random_graphs_are_never_wrong_in_silence(seed):
+    """Right edges kept and wrong ones dropped, or an edge that is alone, or one that is not decided."""
+    rng = np.random.default_rng(seed)
+    count, reach = int(rng.integers(6, 16)), int(rng.integers(1, 4))
+    pairs = [(k, k + step) for k in range(count) for step in range(1, reach + 1) if k + step < count]
+    pairs += [tuple(sorted(rng.choice(count, 2, replace=False).tolist())) for _ in range(rng.integers(1, count))]
+    wrong = rng.choice(len(pairs), int(rng.integers(0, min(5, len(pairs) // 4) + 1)), replace=False)
+    made = make(rng, pairs, count=count, wrong=set(wrong.tolist()))
+    solution = solve(made.graph)
+    assert solution.alone[list(made.wrong - dropped(solution))].all()
+    if not solution.undecided.any():
+        assert dropped(solution) <= made.wrong
