@@ -22,7 +22,7 @@ class Merged(NamedTuple):
     points: FloatArray
     """N×3."""
     colours: NDArray[np.uint8]
-    """N×3, red, green, blue: one colour for each scan."""
+    """N×3, red, green, blue: those of the file, if it is PLY and has them, else one colour for each scan."""
     scans: NDArray[np.int64]
     """N: the scan that each point is from."""
 
@@ -30,15 +30,31 @@ class Merged(NamedTuple):
 def merge(given: Given, placed: Sequence[tuple[int, FloatArray]], voxel_size: float) -> Merged:
     """One point to a voxel: that of the first scan which has one there."""
     check_voxel_size(voxel_size)
-    points, scans = np.empty((0, 3)), np.empty(0, np.int64)
+    tints = colours(len(given))
+    merged = Merged(np.empty((0, 3)), np.empty((0, 3), np.uint8), np.empty(0, np.int64))
     corner: FloatArray | None = None
     for number, pose in placed:
-        own = voxel_downsample(given.read(number), voxel_size) @ pose[:3, :3].T + pose[:3, 3]
-        corner = own.min(axis=0) if corner is None else corner
-        points, scans = np.vstack([points, own]), np.r_[scans, np.full(len(own), number)]
-        rows = _first_in_voxels((points - corner) / voxel_size)
-        points, scans = points[rows], scans[rows]
-    return Merged(points, colours(len(given))[scans], scans)
+        points, own = _thinned(given, number, voxel_size)
+        points = points @ pose[:3, :3].T + pose[:3, 3]
+        corner = points.min(axis=0) if corner is None else corner
+        shown = np.broadcast_to(tints[number], points.shape) if own is None else own
+        joined = Merged(
+            np.concatenate([merged.points, points]),
+            np.concatenate([merged.colours, shown]),
+            np.concatenate([merged.scans, np.full(len(points), number)]),
+        )
+        rows = _first_in_voxels((joined.points - corner) / voxel_size)
+        merged = Merged(joined.points[rows], joined.colours[rows], joined.scans[rows])
+    return merged
+
+
+def _thinned(given: Given, number: int, voxel_size: float) -> tuple[FloatArray, NDArray[np.uint8] | None]:
+    """The middles of a scan's voxels; with colours, one point of each as it is."""
+    points, own = given.read_coloured(number)
+    if own is None:
+        return voxel_downsample(points, voxel_size), None
+    rows = _first_in_voxels((points - points.min(axis=0)) / voxel_size)
+    return points[rows], own[rows]
 
 
 def _first_in_voxels(points: FloatArray) -> NDArray[np.intp]:

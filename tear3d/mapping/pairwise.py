@@ -10,7 +10,6 @@ import numpy as np
 
 from tear3d.clouds.register import register_clouds
 from tear3d.clouds.verdict import CloudVerdict
-from tear3d.errors import InputError
 from tear3d.mapping.scans import Scans
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.options import Proof
@@ -54,15 +53,9 @@ class How:
     processes: int | None = None
 
 
-def register_pair(source: str, target: str, *, threads: int | None = None, **options: Any) -> Found | None:
-    """What a worker does: read two thinned scans and register them. None when they have no matches."""
-    clouds = [np.load(path) for path in (source, target)]
-    try:
-        found = register_clouds(*clouds, threads=threads, **options)
-    except InputError as error:
-        if "matches between" in str(error):
-            return None
-        raise
+def register_pair(source: str, target: str, *, threads: int | None = None, **options: Any) -> Found:
+    """What a worker does: read two thinned scans and register them."""
+    found = register_clouds(np.load(source), np.load(target), threads=threads, **options)
     return Found(
         transformation=np.array(found.transformation),
         covariance=np.array(found.covariance),
@@ -86,7 +79,7 @@ class Tried:
     stage: str
     """Why it was tried: "order", "pair", "bridge" or "loop"."""
     found: Found | None
-    """None when the scans have too few matches, or after an error."""
+    """None after an error, such as too few matches."""
     error: str
     seconds: float
 
@@ -103,7 +96,7 @@ def register_pairs(
         (_problem(scans, i, j, how, coarse) for i, j in pairs), function=register_pair, processes=how.processes
     )
     for (i, j), outcome in zip(pairs, outcomes, strict=True):
-        error = "" if outcome.error is None else f"{type(outcome.error).__name__}: {outcome.error}"
+        error = "" if outcome.error is None else str(outcome.error) or type(outcome.error).__name__
         yield Tried(i, j, stage, outcome.result, error, outcome.seconds)
 
 

@@ -30,7 +30,7 @@ class MapEdge:
     parts, "loop" because the poses so far say that the scans overlap."""
     fate: Fate
     """`kept`: confirmed by the clouds, and the poses rest on it. `dropped`: confirmed, but the other edges contradict
-    it. `doubtful`, `rejected`: the verdict of the clouds; not used. `failed`: too few matches, or an error."""
+    it. `doubtful`, `rejected`: the verdict of the clouds; not used. `failed`: an error, such as too few matches."""
     reasons: tuple[str, ...]
     transformation: FloatArray | None
     """4×4, target ← source, as registered; None if it failed."""
@@ -112,7 +112,9 @@ class Map:
         return sum(edge.fate == fate for edge in self.edges)
 
     def merged(self, voxel_size: float | None = None) -> Merged:
-        """All scans of the map in its frame, one point to a voxel, coloured by scan.
+        """All scans of the map in its frame, one point to a voxel.
+
+        In the colours of its file, if that is PLY and has them, else in a colour for each scan.
 
         Parameters
         ----------
@@ -174,16 +176,12 @@ def edge_of(tried: Tried, number: int | None, graph: Graph, solution: Solution) 
         fate = "rejected"
     if number is not None:
         fate = "kept" if solution.kept[number] else "dropped"
-    if found is None:
-        reasons: tuple[str, ...] = (tried.error or "the scans have fewer than three matches",)
-    else:
-        reasons = found.reasons
     return MapEdge(
         target=tried.i,
         source=tried.j,
         stage=tried.stage,
         fate=fate,
-        reasons=reasons,
+        reasons=(tried.error,) if found is None else found.reasons,
         transformation=None if found is None else found.transformation,
         covariance=None if found is None else found.covariance,
         weighed=None if number is None else graph.weighed(graph.edges[number]),

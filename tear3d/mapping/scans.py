@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tear3d.errors import InputError
 from tear3d.features.voxel import check_voxel_size, choose_voxel_size, voxel_downsample
 from tear3d.io.clouds import MODULES, read_cloud
+from tear3d.io.ply_colours import read_colours
 from tear3d.problem.arrays import FloatArray, as_points, finite_rows, spread_rows
 
 SAMPLED = 5
@@ -81,6 +83,16 @@ class Given:
         if len(points) == 0:
             raise InputError(f"scans[{number}] has no finite points")
         return points
+
+    def read_coloured(self, number: int) -> tuple[FloatArray, NDArray[np.uint8] | None]:
+        """The finite points of a scan and their colours, if its file has them."""
+        scan = self.scans[number]
+        colours = read_colours(scan) if isinstance(scan, Path) else None
+        if colours is None:
+            return self.read(number), None
+        points = read_cloud(scan, keep_invalid=True)
+        finite = finite_rows(points)
+        return points[finite], colours[finite]
 
 
 @dataclass(eq=False)

@@ -26,7 +26,7 @@ def tried(i, j, truth, kind="confirmed") -> Tried:
     """A registration of scan j to scan i: "confirmed", "doubtful", "rejected", "wrong" or "failed"."""
     T = np.linalg.inv(truth[i]) @ truth[j]
     if kind == "failed":
-        return Tried(i, j, "order", None, "", 0.1)
+        return Tried(i, j, "order", None, "only 2 matches as made up", 0.1)
     return Tried(
         i, j, "order", found(OTHERWISE @ T if kind == "wrong" else T, kind if kind != "wrong" else "confirmed"), "", 0.1
     )

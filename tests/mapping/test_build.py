@@ -98,3 +98,23 @@ def test_a_limit_on_tries_holds_and_is_said():
     found = tear3d.build_map(scans[:4], voxel_size=VOXEL, max_tries=2)
     assert len(found.edges) == 2
     assert any(note.startswith("the limit of 2 tries was reached") for note in found.notes)
+
+
+@pytest.mark.slow
+def test_same_bits_for_any_number_of_processes():
+    scans, _ = survey(8, 4000, radius=2.0)
+    one, two = (tear3d.build_map(scans[:3], voxel_size=VOXEL, processes=count) for count in (1, 2))
+    assert one.success
+    np.testing.assert_array_equal(one.poses, two.poses)
+    np.testing.assert_array_equal(one.covariances, two.covariances)
+
+
+@pytest.mark.slow
+def test_a_pair_that_cannot_be_registered_is_an_edge_that_failed():
+    scans, _ = survey(8, 4000, radius=2.0)
+    speck = 0.01 * np.random.default_rng(0).random((300, 3))
+    found = tear3d.build_map([scans[0], scans[1], speck], voxel_size=VOXEL / 100.0, max_tries=3, processes=2)
+    failed = [edge for edge in found.edges if edge.fate == "failed"]
+    assert failed
+    assert "spans" in failed[0].reasons[0]
+    assert found.poses[2] is None

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from tear3d.errors import InputError
 from tear3d.io.clouds import read_cloud, write_cloud
 from tear3d.mapping.files import write_coloured, write_g2o, write_trajectory
-from tear3d.mapping.merge import colours
+from tear3d.mapping.merge import Merged, colours
 from tests.bumpy import apply
 from tests.mapping.made import VOXEL, loop, made_map
 from tests.mapping.survey import farthest
@@ -45,8 +45,8 @@ def test_what_the_clouds_do_not_confirm_is_listed_and_not_used():
     assert fates[0, 3].reasons == ("doubtful as made up",)
     assert np.isnan(fates[0, 3].residual)
     assert fates[0, 3].weighed is None
-    assert fates[2, 5].reasons == ("the scans have fewer than three matches",)
-    assert made.notes == ("1 pair could not be registered, the first because: the scans have fewer than three matches",)
+    assert fates[2, 5].reasons == ("only 2 matches as made up",)
+    assert made.notes == ("1 pair could not be registered, the first because: only 2 matches as made up",)
 
 
 def test_scans_that_hang_on_one_edge_are_named():
@@ -164,3 +164,23 @@ def test_the_graph_reads_back_as_g2o(tmp_path):
         weighed = kept[i, j].weighed[np.ix_([3, 4, 5, 0, 1, 2], [3, 4, 5, 0, 1, 2])]
         half = np.diag([1.0] * 3 + [0.5] * 3)
         np.testing.assert_allclose(information @ half @ weighed @ half, np.eye(6), atol=1e-6)
+
+
+def test_colours_of_files_are_kept(tmp_path):
+    """Those of a scan whose file has them; the points are those of the file."""
+
+    def written(scans):
+        for number, scan in enumerate(scans):
+            write_cloud(tmp_path / f"s{number}.ply", scan)
+        red = np.tile(np.array([200, 30, 10], np.uint8), (len(scans[2]), 1))
+        write_coloured(tmp_path / "s2.ply", Merged(scans[2], red, np.zeros(len(red), np.int64)))
+        return sorted(tmp_path.iterdir())
+
+    made, scans, _ = made_map(loop(), given=written)
+    cloud = made.merged()
+    own = cloud.scans == 2
+    assert own.any()
+    assert (cloud.colours[own] == [200, 30, 10]).all()
+    np.testing.assert_array_equal(cloud.colours[~own], colours(6)[cloud.scans[~own]])
+    back = apply(np.linalg.inv(made.poses[2]), cloud.points[own])
+    assert np.linalg.norm(scans[2][:, None] - back, axis=2).min(axis=0).max() < 1e-9
