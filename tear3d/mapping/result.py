@@ -134,8 +134,10 @@ class Map:
             return f"none of the {total} scans could be joined to another"
         else:
             start = f"{inside} of {total} scans are in the map"
-        kept, dropped = self.count("kept"), self.count("dropped")
-        held = f"{kept} edge{'s' * (kept != 1)} kept, {dropped} dropped"
+        own = set(self.components[0])
+        fates = [edge.fate for edge in self.edges if {edge.source, edge.target} <= own]
+        kept = fates.count("kept")
+        held = f"{kept} edge{'s' * (kept != 1)} kept, {fates.count('dropped')} dropped"
         doubt = len(self.undecided)
         return f"{start}: {held}" + (f", of which {doubt} may be right" if doubt else "")
 
