@@ -122,6 +122,15 @@ class _Waiting(NamedTuple):
     future: Any
     began: float
 
+    @property
+    def done(self) -> bool:
+        """False also where the future cannot tell."""
+        return bool(getattr(self.future, "done", bool)())
+
+    def cancel(self) -> None:
+        """As far as the future can."""
+        getattr(self.future, "cancel", bool)()
+
     def outcome(self) -> Outcome:
         """Wait for it."""
         try:
@@ -156,7 +165,7 @@ class _Many:
                         self._take(executor)
                     except Exception as error:  # StopIteration among them
                         ended = error
-                    if self._waiting and self._waiting[0].future.done():
+                    if self._waiting and self._waiting[0].done:
                         break
                 if not self._waiting:
                     break
@@ -165,7 +174,7 @@ class _Many:
                 yield first
         finally:
             for each in self._waiting:
-                each.future.cancel()
+                each.cancel()
             executor.close()
         if ended is not None and not isinstance(ended, StopIteration):
             raise ended
