@@ -89,7 +89,7 @@ def batch(
     \b
     Exit codes:
       0    all pairs registered
-      2    bad input; nothing was done
+      2    bad input, or a folder that cannot be written
       3    some not: not registered, or failed
       130  interrupted; what was done is kept
     """
