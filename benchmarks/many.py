@@ -1,8 +1,8 @@
 """Many small problems: a loop of `register`, which uses all cores for each, against `register_many`, one core for each.
 
 `python -m benchmarks.many`. Both solve the same problems in one run, one after the other; the time of `register_many`
-has the start of its processes in it. How much there is to gain depends on how much of a call two cores can share: hardly
-the search for a candidate and short proofs, well the long proofs, as of few pairs almost all of which are wrong.
+has the start of its processes in it. How much there is to gain depends on how much of a call two cores can share:
+hardly the search for a candidate and short proofs, well the long proofs, as of few pairs almost all of which are wrong.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import pickle
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,7 +39,7 @@ def register_many(
     client: Any = None,
     in_flight: int | None = None,
     processes: int | None = None,
-) -> Iterator[Outcome]:
+) -> Generator[Outcome, None, None]:
     """Solve many problems, several at once, and yield what becomes of them in their order.
 
     Parameters
@@ -155,7 +155,7 @@ class _Many:
         self._taken = 0
         self._compiled: set[Sequence[str]] = set()
 
-    def outcomes(self) -> Iterator[Outcome]:
+    def outcomes(self) -> Generator[Outcome, None, None]:
         executor = self._executor()
         ended: BaseException | None = None
         try:
