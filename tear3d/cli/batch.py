@@ -89,7 +89,7 @@ def batch(
     \b
     Exit codes:
       0    all pairs registered
-      2    bad input; nothing was done
+      2    bad input, or a folder that cannot be written
       3    some not: not registered, or failed
       130  interrupted; what was done is kept
     """
@@ -131,9 +131,7 @@ def _given(
     seed: int,
     certify: options.Proven | None,
 ) -> dict[str, Any]:
-    """The options that are not the library's own defaults, checked: a mistake is one of all pairs."""
-    from tear3d.problem.options import Options
-
+    """The options that are not the library's own defaults."""
     named: dict[str, Any] = {"voxel_size": voxel_size, "noise_bound": noise_bound, "rel_gap": rel_gap}
     found = {name: value for name, value in named.items() if value is not None}
     if refine is not options.Refine.gicp:
@@ -144,7 +142,6 @@ def _given(
         found["seed"] = seed
     if certify is not None:
         found["certify"] = options.proof(certify, False, False)
-    Options.of(**{name: value for name, value in found.items() if name in ("rel_gap", "time_limit", "seed", "certify")})
     return found
 
 

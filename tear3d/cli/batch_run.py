@@ -57,7 +57,7 @@ class Batch:
                 self._settle(k, place, outcome.error)
                 self._save_now_and_then()
         finally:
-            outcomes.close()  # type: ignore[attr-defined]
+            outcomes.close()
             self._look()
             self._save()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import math
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -13,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from tear3d.errors import InputError
+from tear3d.features.matching import check_match_options
+from tear3d.features.voxel import check_voxel_size
 from tear3d.io.clouds import MODULES
-from tear3d.problem.options import as_number
+from tear3d.problem.options import Options, as_number
 
 MAYBE = (".csv", ".txt", ".asc", ".npz")
 """Suffixes that often name something else: scans of a folder only if it has no others."""
@@ -91,8 +94,19 @@ FOR_PAIRS = ("noise_bound", "certify", "time_limit", "rel_gap", "seed")
 """Those that a file of pairs can have."""
 
 
+def check_options(options: Mapping[str, Any]) -> None:
+    """An InputError for what no pair of clouds could be registered with."""
+    if "voxel_size" in options:
+        check_voxel_size(options["voxel_size"])
+    if not 0.0 < options.get("noise_bound", 1.0) < math.inf:
+        raise InputError(f"noise_bound is {options['noise_bound']}: expected a positive number")
+    check_match_options(options.get("ratio"), options.get("top_k", 1))
+    Options.of(**{name: options[name] for name in ("certify", "time_limit", "rel_gap", "seed") if name in options})
+
+
 def read_manifest(path: Path, out: Path, options: Mapping[str, Any], *, all_pairs: bool) -> list[Job]:
     """The jobs in their order, each with the options of the command and its own, or an InputError."""
+    check_options(options)
     if path.is_dir():
         return _of_folder(path, out, options, all_pairs)
     if not path.exists():
@@ -187,6 +201,10 @@ def _job(row: dict[Any, Any], options: Mapping[str, Any], path: Path, line: int)
                 own[name] = read(given[name])
             except InputError as error:
                 raise InputError(f"{where}: {name} is {given[name]!r}: {error}") from None
+    try:
+        check_options(own)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
     if len(files) == 1:
         unfit = [name for name in own if name not in FOR_PAIRS]
         if unfit:

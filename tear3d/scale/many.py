@@ -7,7 +7,7 @@ import pickle
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,7 +39,7 @@ def register_many(
     client: Any = None,
     in_flight: int | None = None,
     processes: int | None = None,
-) -> Iterator[Outcome]:
+) -> Generator[Outcome, None, None]:
     """Solve many problems, several at once, and yield what becomes of them in their order.
 
     Parameters
@@ -122,6 +122,15 @@ class _Waiting(NamedTuple):
     future: Any
     began: float
 
+    @property
+    def done(self) -> bool:
+        """False also where the future cannot tell."""
+        return bool(getattr(self.future, "done", bool)())
+
+    def cancel(self) -> None:
+        """As far as the future can."""
+        getattr(self.future, "cancel", bool)()
+
     def outcome(self) -> Outcome:
         """Wait for it."""
         try:
@@ -146,7 +155,7 @@ class _Many:
         self._taken = 0
         self._compiled: set[Sequence[str]] = set()
 
-    def outcomes(self) -> Iterator[Outcome]:
+    def outcomes(self) -> Generator[Outcome, None, None]:
         executor = self._executor()
         ended: BaseException | None = None
         try:
@@ -156,7 +165,7 @@ class _Many:
                         self._take(executor)
                     except Exception as error:  # StopIteration among them
                         ended = error
-                    if self._waiting and self._waiting[0].future.done():
+                    if self._waiting and self._waiting[0].done:
                         break
                 if not self._waiting:
                     break
@@ -165,7 +174,7 @@ class _Many:
                 yield first
         finally:
             for each in self._waiting:
-                each.future.cancel()
+                each.cancel()
             executor.close()
         if ended is not None and not isinstance(ended, StopIteration):
             raise ended

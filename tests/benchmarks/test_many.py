@@ -19,7 +19,7 @@ def test_growth_is_told():
 
 
 def test_loop_and_many_agree():
-    loop, together, differ = many.compare(many.problems(3))
+    loop, together, differ = many.compare(many.problems(3, 0.8))
     assert loop > 0.0
     assert together > 0.0
     assert differ == 0

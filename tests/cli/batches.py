@@ -98,7 +98,7 @@ def kill_and_go_on(scans: Path, out: Path, results: int, seconds: float) -> int:
 
 def moment_of(rng: np.random.Generator, pairs: int) -> tuple[int, float]:
     """A random number of results, and seconds after that: whatever the machine is busy with, all moments occur."""
-    return int(rng.integers(0, pairs)), float(rng.uniform(0.0, 1.0))
+    return int(rng.integers(0, pairs)), float(rng.uniform(0.0, 0.4))
 
 
 def main(

@@ -45,6 +45,24 @@ def test_threads_and_functions_that_do_not_travel():
         assert executor.submit(int, "3").result() == 3  # it was not ours to end
 
 
+def test_futures_need_no_more_than_a_result():
+    class Later:
+        def __init__(self, function, arguments):
+            self.result = lambda: function(*arguments)
+
+    class Executor:
+        def submit(self, function, *arguments):
+            return Later(function, arguments)
+
+    problems = [{"value": k} for k in range(5)]
+    outcomes = register_many(problems, function=tasks.plain, client=Executor(), in_flight=2)
+    assert next(outcomes).result == 0
+    assert [outcome.result for outcome in outcomes] == [1, 2, 3, 4]
+    unfinished = register_many(problems, function=tasks.plain, client=Executor())
+    next(unfinished)
+    unfinished.close()
+
+
 def test_processes_that_break_fail_what_they_had_and_then_the_call():
     problems = [{"value": value} for value in (0, "killer", 2)]
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
