@@ -15,16 +15,23 @@ if TYPE_CHECKING:
     from tear3d import interop, metrics, refine, report, shapes, synthetic
     from tear3d.api import register
     from tear3d.clouds.register import CloudResult, register_clouds
-    from tear3d.errors import InputError, MissingExtraError, StoppedError, TearError
+    from tear3d.errors import ClusterError, InputError, MissingExtraError, StoppedError, TearError, WorkerError
     from tear3d.io.clouds import read_cloud, write_cloud
+    from tear3d.mapping.build import Map, MapProgress, build_map
     from tear3d.problem.limits import Progress
     from tear3d.result import Alternative, Ambiguity, Attempt, Certificate, FreeMotion, Result, StageCertificate
+    from tear3d.scale.many import Outcome, register_many
     from tear3d.stream.files import OpenPairs, open_pairs
 
 _HOMES = {
     "register": "tear3d.api",
     "register_clouds": "tear3d.clouds",
     "CloudResult": "tear3d.clouds",
+    "register_many": "tear3d.scale.many",
+    "Outcome": "tear3d.scale.many",
+    "build_map": "tear3d.mapping",
+    "Map": "tear3d.mapping",
+    "MapProgress": "tear3d.mapping",
     "read_cloud": "tear3d.io.clouds",
     "write_cloud": "tear3d.io.clouds",
     "Result": "tear3d.result",
@@ -41,6 +48,8 @@ _HOMES = {
     "InputError": "tear3d.errors",
     "MissingExtraError": "tear3d.errors",
     "StoppedError": "tear3d.errors",
+    "ClusterError": "tear3d.errors",
+    "WorkerError": "tear3d.errors",
 }
 _MODULES = ("interop", "metrics", "refine", "report", "shapes", "synthetic")
 
@@ -50,16 +59,22 @@ __all__ = [
     "Attempt",
     "Certificate",
     "CloudResult",
+    "ClusterError",
     "FreeMotion",
     "InputError",
+    "Map",
+    "MapProgress",
     "MissingExtraError",
     "OpenPairs",
+    "Outcome",
     "Progress",
     "Result",
     "StageCertificate",
     "StoppedError",
     "TearError",
+    "WorkerError",
     "__version__",
+    "build_map",
     "interop",
     "metrics",
     "open_pairs",
@@ -67,6 +82,7 @@ __all__ = [
     "refine",
     "register",
     "register_clouds",
+    "register_many",
     "report",
     "shapes",
     "synthetic",

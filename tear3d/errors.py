@@ -1,5 +1,7 @@
 """What the library raises; every message names the argument, what is wrong and what is expected."""
 
+from __future__ import annotations
+
 
 class TearError(Exception):
     """Base of everything tear3d raises on purpose."""
@@ -14,6 +16,10 @@ class MissingExtraError(TearError, ImportError):
 
     def __init__(self, package: str, extra: str, what: str) -> None:
         super().__init__(f"{what} needs the package {package}: pip install 'tear3d[{extra}]'")
+        self._given = (package, extra, what)
+
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str, str], dict[str, object]]:
+        return type(self), self._given, self.__dict__
 
 
 class StoppedError(TearError):
@@ -31,3 +37,7 @@ class ClusterError(TearError):
 
 class FileFormatError(InputError):
     """A file could not be read as what it claims to be; the message names the file."""
+
+
+class WorkerError(TearError):
+    """What solved a problem of many is lost, or its answer could not travel; the message says how."""

@@ -21,6 +21,7 @@ LONG_SIGNATURES = {
     ("tear3d/api.py", "register"),
     ("tear3d/clouds/register.py", "register_clouds"),
     ("tear3d/lab/synthetic.py", "make_problem"),
+    ("tear3d/mapping/build.py", "build_map"),
     ("tear3d/report/html.py", "write_report"),
 }
 TABLE = "## Where does a new thing go?"

@@ -10,7 +10,9 @@ import typer
 
 import tear3d
 from tear3d.cli.align import align
+from tear3d.cli.batch import batch
 from tear3d.cli.demo import demo
+from tear3d.cli.map import map
 from tear3d.cli.register import register
 from tear3d.cli.synth import synth
 from tear3d.cli.warmup import warmup
@@ -22,7 +24,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
-for command in (align, register, demo, synth, warmup):
+for command in (align, register, map, batch, demo, synth, warmup):
     app.command()(command)
 
 
@@ -56,12 +58,14 @@ def _options(
     Try it:
       tear3d demo --report demo.html
       tear3d align scan1.ply scan2.ply --out aligned
+      tear3d map scans --out map
+      tear3d batch scans/ --out survey
       tear3d synth pairs.npz --pairs 10000 --outliers 0.95
       tear3d register pairs.npz --out result.json
 
     \b
     Exit codes:
-      0    registered: not by chance, and proven (or with --certify none)
+      0    registered: not by chance, and proven (or with --certify none); of a batch, all pairs
       2    bad input
       3    anything else: status and message say what is missing
       130  interrupted before there was a result

@@ -73,3 +73,27 @@ def test_scan_folder(main_of, capsys):
 def test_scan_folder_needs_scans(main_of, tmp_path):
     with pytest.raises(SystemExit, match="at least two"):
         main_of("scan_folder.py")([str(tmp_path)])
+
+
+def test_map(main_of, capsys):
+    main_of("map.py")([])
+    assert capsys.readouterr().out.startswith("all 6 scans are in one map")
+    places = np.loadtxt("trajectory.tum")[:, 1:4]
+    # Six places on a circle of radius 2.
+    np.testing.assert_allclose(np.linalg.norm(np.diff(places, axis=0), axis=1), 2.0, atol=0.05)
+    assert len(read_cloud("map.ply")) > 5_000
+    assert "VERTEX_SE3:QUAT 5 " in Path("graph.g2o").read_text()
+    assert Path("map.html").stat().st_size < 8_000_000
+
+
+def test_many(main_of, capsys):
+    main_of("many.py")([])
+    printed = capsys.readouterr().out
+    assert "scan1 onto scan0: confirmed" in printed
+    assert "scan3 onto scan0: confirmed" not in printed
+    assert printed.count("confirmed") == 3
+    assert "wrote edges.txt (3 of 6 pairs)" in printed
+    edges = np.loadtxt("edges.txt")
+    assert edges[:, :2].tolist() == [[0, 1], [0, 2], [1, 2]]
+    near, far, step = (np.vstack((edge[2:].reshape(3, 4), [0, 0, 0, 1])) for edge in edges)
+    assert rotation_error(near @ step, far) < 1.0  # the three fit together

@@ -1,0 +1,46 @@
+"""The folder of a map: everything about it, complete or not there."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tear3d.cli.folder import SETTINGS, TOOL, _replaced, _write_text, check_folder, to_json
+from tear3d.cli.outputs import check_parent
+from tear3d.errors import InputError
+from tear3d.mapping.files import write_coloured, write_g2o, write_trajectory
+from tear3d.report.facts import versions
+from tear3d.report.map import write_map_page
+
+if TYPE_CHECKING:
+    from tear3d.cli.session import Session
+    from tear3d.mapping import Map
+
+
+def check_map_folder(out: Path, scans: Path) -> None:
+    """Refuse before the work what could not be written after it."""
+    check_parent(out)
+    check_folder(out)
+    one, other = (Path(os.path.realpath(path)) for path in (out, scans))
+    if other.is_relative_to(one):
+        raise InputError(f"{out}: holds the scans of {scans}; pass another folder")
+
+
+def write_map_folder(out: Path, found: Map, session: Session, voxel_size: float | None) -> list[str]:
+    """Write cloud, trajectories, graph, JSON, page, log and settings; an earlier map of that name is replaced."""
+    check_folder(out)
+    cloud = found.merged(voxel_size)
+    with _replaced(Path(os.path.realpath(out))) as folder:
+        write_coloured(folder / "map.ply", cloud)
+        write_trajectory(folder / "trajectory.tum", found, "tum")
+        write_trajectory(folder / "trajectory.kitti", found, "kitti")
+        write_g2o(folder / "graph.g2o", found)
+        _write_text(folder / "map.json", to_json(found.to_dict()))
+        write_map_page(folder / "index.html", found, cloud=cloud, title=out.name)
+        _write_text(folder / "run.log", session.log)
+        names = sorted([SETTINGS, *(file.name for file in folder.iterdir())])
+        inputs = [{"path": str(path)} for path in found.given.scans]
+        settings = {"tool": TOOL, **session.settings(inputs), "versions": versions(), "files": names}
+        _write_text(folder / SETTINGS, to_json(settings))
+    return names
