@@ -17,6 +17,8 @@ from tear3d.features.iss import iss_keypoints
 from tear3d.features.normals import estimate_normals
 from tear3d.features.steps import Tick, part_of
 from tear3d.features.work import aside
+from tear3d.features.voxel import voxel_downsample
+from scipy.spatial import cKDTree
 from tear3d.problem.arrays import FloatArray
 
 Descriptor = Literal["fpfh", "fpfh-open3d"] | Callable[[FloatArray, float], NDArray[Any]]
@@ -35,6 +37,8 @@ class Description:
     descriptor: Descriptor = "fpfh"
     keypoints: Keypoints | None = None
     threads: int | None = None
+    local: bool = False
+    """Which way normals point is told by what is near, not by the whole cloud: for a scan and the map it lies in."""
 
     def __post_init__(self) -> None:
         if self.keypoints not in (None, "iss"):
@@ -90,7 +94,26 @@ class Description:
             threads=self.threads,
             tick=part_of(tick, 0.0, 0.2),
         )
+        if self.local:
+            outward = points - aside(lambda: _middles(points, voxel_size), tick, 0.2)
+            normals[np.einsum("ij,ij->i", normals, outward) < 0.0] *= -1.0
         radius = _FPFH_RADIUS * voxel_size
         if self.descriptor == "fpfh-open3d":
             return aside(lambda: fpfh_open3d(points, normals, radius, _FPFH_POINTS), tick, 0.2)
         return fpfh(points, normals, radius, _FPFH_POINTS, threads=self.threads, tick=part_of(tick, 0.2, 1.0))
+
+
+def _middles(points: FloatArray, voxel_size: float) -> FloatArray:
+    """Of each point the mean of the surface around it."""
+    import os
+    _AROUND = float(os.environ.get("AROUND", "15")); _COARSE = 3.0
+    few = voxel_downsample(points, _COARSE * voxel_size)
+    tree = cKDTree(few)
+    k = min(len(few), 100)
+    out = np.empty_like(points)
+    for start in range(0, len(points), 20000):
+        apart, found = tree.query(points[start:start+20000], k=[*range(1, k + 1)], distance_upper_bound=_AROUND * voxel_size)
+        known = np.isfinite(apart)
+        places = few[np.where(known, found, 0)]
+        out[start:start+20000] = (places * known[..., None]).sum(axis=1) / np.maximum(known.sum(axis=1), 1)[:, None]
+    return out

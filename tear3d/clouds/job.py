@@ -13,6 +13,7 @@ import numpy as np
 from tear3d.clouds.equations import Method
 from tear3d.clouds.jury import Judged, Jury
 from tear3d.clouds.refine import RefineResult, refine_icp
+from tear3d.clouds.region import Region
 from tear3d.clouds.result import CloudResult
 from tear3d.clouds.symmetry import ambiguity
 from tear3d.clouds.tries import Given, Maker, Matched, Poses
@@ -31,6 +32,8 @@ from tear3d.result import Result
 _SEARCH_SHARE, _TRIES_SHARE = 0.8, 0.6
 # Points with which a handle can be told from chance: with fewer, the matches alone are asked for other poses.
 _FEWEST_FOR_SHAPE = 500
+# Voxels around the source within which a map takes part in what follows the search: more than a refinement moves it by.
+_MARGIN = 10.0
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Job:
 
     def run(self) -> CloudResult:
         steps = Steps(self.limits)
-        jury = Jury(steps, self.threads)
+        jury = Jury(steps, self.threads, self.maker.target)
         self._search(jury, steps)
         assert jury.best is not None
         best = jury.best
@@ -142,17 +145,23 @@ class Job:
         # Also without a consensus: that of a ball's matches is none, for every turn has as many.
         began = self.limits.seconds
         others = [other.transformation for other in result.alternatives]
-        size = matched.recipe.voxel_size
-        found = ambiguity(matched.source, matched.target, pose, size, others=others, threads=self.threads)
+        size, target = matched.recipe.voxel_size, matched.target
+        if matched.recipe.wide:
+            target = target[Region.of(matched.source).rows(target, pose, _MARGIN * size)]
+        found = ambiguity(matched.source, target, pose, size, others=others, threads=self.threads)
         steps.seconds["ambiguity"] = self.limits.seconds - began
         return found
 
     def _refined(self, start: FloatArray, matched: Matched, steps: Steps) -> RefineResult:
         began = self.limits.seconds
         size = matched.recipe.voxel_size
+        source, target = self.maker.inputs.clouds
+        if matched.recipe.wide:
+            target = target[Region.of(matched.source).rows(target, start, _MARGIN * size)]
         # Finer than the matches: the pose is near.
         refinement = refine_icp(
-            *self.maker.inputs.clouds,
+            source,
+            target,
             start,
             method=self.refine or "gicp",
             voxel_size=0.5 * size,

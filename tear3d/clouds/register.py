@@ -10,8 +10,9 @@ from typing import Any
 
 from tear3d.clouds.describe import Description, Descriptor, Keypoints
 from tear3d.clouds.equations import METHODS, Method
-from tear3d.clouds.inputs import Inputs
+from tear3d.clouds.inputs import Cloud, Inputs
 from tear3d.clouds.job import Job
+from tear3d.clouds.prepared import Prepared
 from tear3d.clouds.result import CloudResult
 from tear3d.clouds.tries import Given, Maker
 from tear3d.errors import InputError
@@ -104,8 +105,15 @@ def register_clouds(
     if refine is not None and refine not in METHODS:
         raise InputError(f"refine is {refine!r}: expected 'gicp', 'icp', 'plane' or None")
     matcher = partial(match, ratio=ratio, mutual=mutual, threads=threads)
+    description = Description(descriptor, keypoints, threads)
+    if isinstance(target, Prepared):
+        prepared = target
+        inputs = Inputs.together(Cloud.of(source, "source"), prepared.cloud)
+    else:
+        clouds = Cloud.of(source, "source"), Cloud.of(target, "target")
+        inputs, prepared = Inputs.together(*clouds), Prepared(clouds[1], description)
     job = Job(
-        maker=Maker(Inputs.of(source, target), Description(descriptor, keypoints, threads), matcher),
+        maker=Maker(inputs, prepared, description, matcher),
         given=Given(voxel_size, noise_bound, top_k, keypoints, filtered=ratio is not None or mutual),
         refine=refine,
         options=checked,
