@@ -200,6 +200,7 @@ class Scene:
             drift=float(np.linalg.norm(moved, axis=1).mean()) / noise_bound,
             residual=float(np.sqrt(np.mean(distances**2))) if len(distances) else math.nan,
             voxel_size=self.voxel_size,
+            in_map=self.wide,
         )
 
     def _look(self, own: Side, other: Side, pose: FloatArray, turn: FloatArray, rows: Rows | None = None) -> _Look:

@@ -38,7 +38,7 @@ class Prepared:
         self.cloud = cloud
         self.description = description
         self.voxel_size = voxel_size
-        self._kept = Kept(MOST_SIZES)
+        self._kept = Kept(MOST_SIZES + 1)
 
     @property
     def points(self) -> FloatArray:
@@ -48,7 +48,7 @@ class Prepared:
     @property
     def voxel_sizes(self) -> tuple[float, ...]:
         """Those that something is kept for, the one that was used last at the end."""
-        return tuple(float(str(size)) for size in self._kept.groups())
+        return tuple(size for size in self._kept.groups() if isinstance(size, float))
 
     @property
     def nbytes(self) -> int:
@@ -61,6 +61,10 @@ class Prepared:
     def __repr__(self) -> str:
         sizes = ", ".join(f"{size:g}" for size in self.voxel_sizes) or "none yet"
         return f"Prepared({len(self)} points, voxel sizes: {sizes}, {self.nbytes / 2**20:.0f} MiB kept)"
+
+    def finest(self, tick: Tick) -> float:
+        """The smallest voxel worth having, by the sampling of the surface."""
+        return float(self._get(None, "finest", lambda: aside(lambda: sampling(self.points)[1], tick), tick))
 
     def thinned(self, voxel_size: float, tick: Tick) -> FloatArray:
         return self._get(voxel_size, "points", lambda: voxel_downsample(self.points, voxel_size, tick=tick), tick)
@@ -88,7 +92,7 @@ class Prepared:
         """Where a scene with clouds of this voxel size finds its target."""
         return lambda times, make, tick: self._get(voxel_size, ("side", times), make, tick)
 
-    def _get(self, voxel_size: float, name: Any, make: Callable[[], Any], tick: Tick) -> Any:
+    def _get(self, voxel_size: float | None, name: Any, make: Callable[[], Any], tick: Tick) -> Any:
         return self._kept.get(voxel_size, name, make, tick)
 
 

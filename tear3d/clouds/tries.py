@@ -15,7 +15,7 @@ from tear3d.clouds.describe import Description, Keypoints
 from tear3d.clouds.inputs import Inputs
 from tear3d.clouds.prepared import Prepared
 from tear3d.clouds.region import WIDE
-from tear3d.clouds.sizes import choose_size
+from tear3d.clouds.sizes import MAP_POINTS, choose_size
 from tear3d.clouds.verdict import CloudVerdict
 from tear3d.errors import InputError
 from tear3d.features.steps import Steps, Tick, part_of
@@ -65,8 +65,8 @@ class Given:
     filtered: bool = False
     """By ratio or mutual: more matches a point would undo it."""
 
-    def first(self, voxel_size: float) -> Recipe:
-        return Recipe(voxel_size, self._bound(voxel_size), self.top_k, self.keypoints)
+    def first(self, voxel_size: float, wide: bool = False) -> Recipe:
+        return Recipe(voxel_size, self._bound(voxel_size), self.top_k, self.keypoints, wide)
 
     def others(self, first: Recipe, hopeless: Callable[[], bool], matches: int = 0) -> Iterator[Recipe]:
         """What to try when the first way leads to no pose that the clouds confirm.
@@ -138,17 +138,23 @@ class Maker:
         """As asked for, with a voxel size that suits the clouds if none was given."""
         with steps("downsample") as tick:
             tick(0.0)
-            size = given.voxel_size
-            recipe = given.first(choose_size(self.inputs.clouds[0], self.target, tick) if size is None else size)
-            source, target = self._thinned(recipe.voxel_size, tick)
-        self.inputs.check_thinned((source, target), recipe.voxel_size)
-        return self._matched(replace(recipe, wide=len(target) > WIDE * len(source)), (source, target), steps)
+            if given.voxel_size is None:
+                size, wide = choose_size(self.inputs.clouds[0], self.target, tick)
+                source, target = self._thinned(size, tick)
+            else:
+                size = given.voxel_size
+                source, target = self._thinned(size, tick)
+                wide = len(target) > WIDE * len(source)
+        self.inputs.check_thinned((source, target), size)
+        return self._matched(given.first(size, wide), (source, target), steps)
 
     def match(self, recipe: Recipe, steps: Steps) -> Matched:
         """Raises InputError when there are too few, StoppedError when the limits are over."""
         with steps("downsample") as tick:
             tick(0.0)
             thinned = self._thinned(recipe.voxel_size, tick)
+        if recipe.wide and len(thinned[1]) > MAP_POINTS:
+            raise InputError(f"target: a map of more than {MAP_POINTS} points is not tried unless asked for")
         return self._matched(recipe, thinned, steps)
 
     def _thinned(self, voxel_size: float, tick: Tick) -> Clouds:

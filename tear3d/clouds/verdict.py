@@ -50,6 +50,10 @@ REFUTED = 0.15
 GUESSED_FIT = 0.45
 """What contradiction asks for at most where the viewpoint is a guess: parts cut out of a model have 0.55 and more with
 an overlap of half of each, wrong poses that only such a guess contradicts at most 0.39."""
+MAP_FIT = 0.45
+"""Where the target is a map, of whose many places the best is taken. Scans of made-up towns reached up to 0.41 in the map
+of another town, right poses there had 0.54 and more; a free choice between the two. Free space that does not contradict
+is no help there: a pose at the border of a map has nothing that could."""
 FEWEST, FEWEST_WHOLE = 10.0, 4.0
 """Points that face along the weakest axis: fewer could all agree by chance; less so where nearly everything agrees."""
 WHOLE_FIT = 0.6
@@ -94,6 +98,9 @@ class CloudEvidence:
     """Root mean square distance of the overlapping source points to the nearest target points, in voxels."""
     voxel_size: float = math.nan
     """Of the clouds that were compared: those of the first try, thinned further beyond 50 000 points."""
+    in_map: bool = False
+    """The target is a map, many times as large as the source: of it only what lies in the box around the source was
+    compared, and is what `overlap_target`, `agreement` and `coverage` refer to."""
 
     @property
     def overlap(self) -> float:
@@ -194,12 +201,14 @@ def _wanted(known: CloudEvidence, significance: float) -> tuple[float, str]:
     ]
     weak = min(1.0, max(0.0, (significance - STRONG) / (WEAK - STRONG)))
     if weak > 0.0:
-        low, high = (CONFIRMED_FIT, SEEN_FIT) if known.clear else (ALONE_FIT, WEAK_FIT)
+        low, high = (CONFIRMED_FIT, SEEN_FIT) if known.clear and not known.in_map else (ALONE_FIT, WEAK_FIT)
         chance = could_be_chance(significance)
         if known.overlap > (HALF if chance else WIDE):
             low, high = ALONE_FIT, WIDE_FIT
         say = "could be chance" if chance else "say little"
         reasons.append((low + weak * (high - low), f", as the matches alone {say}"))
+    if known.in_map:
+        reasons.append((MAP_FIT, ", as the best of many places in a map"))
     if known.blind:
         reasons.append((ALONE_FIT, ", as the viewpoints are not known"))
     fit, why = max(reasons, key=lambda reason: reason[0])
@@ -211,7 +220,7 @@ def _grounds(known: CloudEvidence) -> str:
     free = f"{_percent(max(shares))} contradicted" if shares else "viewpoints unknown"
     return (
         f"the surfaces agree: fit {known.fit:.2f}, overlap {_percent(known.overlap_source)} of the source and "
-        f"{_percent(known.overlap_target)} of the target, {free}"
+        f"{_percent(known.overlap_target)} of the target{' around it' if known.in_map else ''}, {free}"
     )
 
 
