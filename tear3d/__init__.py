@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from tear3d import interop, metrics, refine, report, shapes, synthetic
     from tear3d.api import register
+    from tear3d.clouds.prepared import Prepared, prepare
     from tear3d.clouds.register import CloudResult, register_clouds
     from tear3d.errors import InputError, MissingExtraError, StoppedError, TearError
     from tear3d.io.clouds import read_cloud, write_cloud
@@ -24,6 +25,8 @@ _HOMES = {
     "register": "tear3d.api",
     "register_clouds": "tear3d.clouds",
     "CloudResult": "tear3d.clouds",
+    "prepare": "tear3d.clouds",
+    "Prepared": "tear3d.clouds",
     "read_cloud": "tear3d.io.clouds",
     "write_cloud": "tear3d.io.clouds",
     "Result": "tear3d.result",
@@ -50,6 +53,7 @@ __all__ = [
     "FreeMotion",
     "InputError",
     "MissingExtraError",
+    "Prepared",
     "Progress",
     "Result",
     "StageCertificate",
@@ -58,6 +62,7 @@ __all__ = [
     "__version__",
     "interop",
     "metrics",
+    "prepare",
     "read_cloud",
     "refine",
     "register",

@@ -166,9 +166,7 @@ class Maker:
         with steps("describe source") as tick:
             source_rows, source_features = self._described(source, recipe, tick)
         with steps("describe target") as tick:
-            target_rows, target_features = self.target.described(
-                recipe.voxel_size, recipe.keypoints, recipe.wide, tick
-            )
+            target_rows, target_features = self.target.described(recipe.voxel_size, recipe.keypoints, recipe.wide, tick)
         with steps("match") as tick:
             tick(0.0)
             found = self.matcher(source_features, target_features, top_k=recipe.top_k, tick=tick)
@@ -183,9 +181,7 @@ class Maker:
             )
         return Matched(recipe, source, target, rows)
 
-    def _described(
-        self, points: FloatArray, recipe: Recipe, tick: Tick
-    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    def _described(self, points: FloatArray, recipe: Recipe, tick: Tick) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """Which points of the source to match, and their descriptors."""
         size, way = recipe.voxel_size, replace(self.description, keypoints=recipe.keypoints, local=recipe.wide)
         if (size, recipe.wide) not in self.kept:

@@ -22,7 +22,9 @@ CONFIRMED_FIT = 0.18
 """Of the fit. Right poses have 0.21 and more, scans of a street 20 m apart being the lowest; scans of different places
 at most 0.14 if free space does not contradict the pose, the best of all tries."""
 ALONE_FIT = 0.3
-"""Where no viewpoint is plausible, so that free space says nothing. Scans of different places have at most 0.21."""
+"""Where no viewpoint is plausible, so that free space says nothing. Scans of different places have at most 0.21. Also
+in a map, where a pose at the border has nothing that free space could contradict: so that does not make up for weak
+matches either. Scans of made-up towns reached 0.41 in the map of another, but only by matches that say little."""
 STRONG, WEAK = -6.0, SIGNIFICANT
 """Significance of the matches from which on they count in full, and from which on they could be chance; in between,
 what is asked of the clouds falls from one fit to the other."""
@@ -50,10 +52,6 @@ REFUTED = 0.15
 GUESSED_FIT = 0.45
 """What contradiction asks for at most where the viewpoint is a guess: parts cut out of a model have 0.55 and more with
 an overlap of half of each, wrong poses that only such a guess contradicts at most 0.39."""
-MAP_FIT = 0.45
-"""Where the target is a map, of whose many places the best is taken. Scans of made-up towns reached up to 0.41 in the map
-of another town, right poses there had 0.54 and more; a free choice between the two. Free space that does not contradict
-is no help there: a pose at the border of a map has nothing that could."""
 FEWEST, FEWEST_WHOLE = 10.0, 4.0
 """Points that face along the weakest axis: fewer could all agree by chance; less so where nearly everything agrees."""
 WHOLE_FIT = 0.6
@@ -208,7 +206,7 @@ def _wanted(known: CloudEvidence, significance: float) -> tuple[float, str]:
         say = "could be chance" if chance else "say little"
         reasons.append((low + weak * (high - low), f", as the matches alone {say}"))
     if known.in_map:
-        reasons.append((MAP_FIT, ", as the best of many places in a map"))
+        reasons.append((ALONE_FIT, ", as the best of many places in a map"))
     if known.blind:
         reasons.append((ALONE_FIT, ", as the viewpoints are not known"))
     fit, why = max(reasons, key=lambda reason: reason[0])

@@ -38,7 +38,7 @@ class Town:
         high = np.array([[11.0, 8.0, 7.0], [5.0, 2.1, 2.2], [0.5, 2.5, 4.0]])[kind]
         place = rng.uniform(-0.5, 0.5, (count, 2)) * [self._width, self.size]
         heading = rng.uniform(0.0, np.pi, count)
-        things = np.column_stack((place, heading, rng.uniform(low, high), kind))
+        things: FloatArray = np.column_stack((place, heading, rng.uniform(low, high), kind)).astype(np.float64)
         length, angle = rng.uniform(8.0, 45.0, _WAVES), rng.uniform(0.0, 2.0 * np.pi, _WAVES)
         waves = 2.0 * np.pi / length * np.stack((np.cos(angle), np.sin(angle)))
         return things, waves, rng.uniform(0.0, 2.0 * np.pi, _WAVES)
@@ -67,7 +67,7 @@ class Town:
             for thing in self._plan[0]:
                 points = _thing(thing, density, rng)
                 base = self.height(thing[None, :2] + [shift, 0.0])[0]
-                clouds.append(points + [thing[0] + shift, thing[1], base])
+                clouds.append(points + np.array([thing[0] + shift, thing[1], base]))
         return np.concatenate(clouds)
 
     def eye(self, seed: int, margin: float) -> FloatArray:
@@ -106,7 +106,8 @@ def _thing(thing: FloatArray, density: float, rng: np.random.Generator) -> Float
 def _house(size: FloatArray, roofed: bool, density: float, rng: np.random.Generator) -> FloatArray:
     """Four walls and a flat top, or a roof whose ridge runs along it."""
     length, width, height = size
-    along = rng.uniform(-0.5, 0.5, (rng.poisson(density * 2.0 * (length + width) * height), 3)) + [0.0, 0.0, 0.5]
+    along = rng.uniform(-0.5, 0.5, (rng.poisson(density * 2.0 * (length + width) * height), 3))
+    along[:, 2] += 0.5
     ends = rng.random(len(along)) < width / (length + width)
     sides = np.where(rng.random(len(along)) < 0.5, -0.5, 0.5)
     along[ends, 0], along[~ends, 1] = sides[ends], sides[~ends]
