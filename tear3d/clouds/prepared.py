@@ -37,7 +37,7 @@ class Prepared:
         self.description = description
         self.voxel_size = voxel_size
         """For calls that do not say another."""
-        self._kept = Kept(MOST_SIZES + 1)  # the sampling, which knows no size, is one more
+        self._kept, self._sampling = Kept(MOST_SIZES), Kept(1)
 
     @property
     def points(self) -> FloatArray:
@@ -71,7 +71,7 @@ class Prepared:
 
     def finest(self, tick: Tick) -> float:
         """The smallest voxel worth having, by the sampling of the surface."""
-        return float(self._get(None, "finest", lambda: aside(lambda: sampling(self.points)[1], tick), tick))
+        return float(self._sampling.get(0, "finest", lambda: aside(lambda: sampling(self.points)[1], tick), tick))
 
     def thinned(self, voxel_size: float, tick: Tick) -> FloatArray:
         return self._get(voxel_size, "points", lambda: voxel_downsample(self.points, voxel_size, tick=tick), tick)
@@ -99,7 +99,7 @@ class Prepared:
         """Where a scene with clouds of this voxel size finds its target."""
         return lambda times, make, tick: self._get(voxel_size, ("side", times), make, tick)
 
-    def _get(self, voxel_size: float | None, name: Any, make: Callable[[], Any], tick: Tick) -> Any:
+    def _get(self, voxel_size: float, name: Any, make: Callable[[], Any], tick: Tick) -> Any:
         return self._kept.get(voxel_size, name, make, tick)
 
 

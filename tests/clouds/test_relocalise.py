@@ -33,7 +33,7 @@ def register(source, target, **options):
     return tear3d.register_clouds(source, target, certify=False, **options)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, 1, 2, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 8))])
 def test_scans_are_found_where_they_were_taken(town, seed):
     here = problem(seed)
     found = register(here.scan, town)
@@ -46,7 +46,7 @@ def test_scans_are_found_where_they_were_taken(town, seed):
     assert "of the target around it" in found.reasons[0]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5))])
 def test_scans_of_another_town_are_not_confirmed(town, seed):
     there = problem(seed, place=Town(90.0, seed=50 + seed))
     found = register(there.scan, town)
@@ -54,7 +54,7 @@ def test_scans_of_another_town_are_not_confirmed(town, seed):
     assert not found.success
 
 
-@pytest.mark.parametrize("repeats", [2, 3])
+@pytest.mark.parametrize("repeats", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_a_place_that_there_is_twice_is_ambiguous(repeats):
     here = problem(4, town=Town(90.0, seed=4, repeats=repeats))
     found = register(here.scan, here.map, voxel_size=SIZE)
