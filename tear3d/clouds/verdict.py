@@ -24,7 +24,7 @@ at most 0.14 if free space does not contradict the pose, the best of all tries."
 ALONE_FIT = 0.3
 """Where no viewpoint is plausible, so that free space says nothing. Scans of different places have at most 0.21. Also
 in a map, where a pose at the border has nothing that free space could contradict: so that does not make up for weak
-matches either. Scans of made-up towns reached 0.41 in the map of another, but only by matches that say little."""
+matches either. Scans of made-up towns reached 0.40 in the map of another, but only by matches that say little."""
 STRONG, WEAK = -6.0, SIGNIFICANT
 """Significance of the matches from which on they count in full, and from which on they could be chance; in between,
 what is asked of the clouds falls from one fit to the other."""
