@@ -42,7 +42,8 @@ class Description:
     threads: int | None = None
     local: bool = False
     """Normals point away from the middle of what the descriptor tells about, not from that of the whole cloud: a scan
-    and the map it lies in have other middles. Of 8 scans of made-up towns at least 1.6 times as many matches were right."""
+    and the map it lies in have other middles. Of 8 scans of made-up towns 1.6 times as many matches or
+    more were right."""
 
     def __post_init__(self) -> None:
         if self.keypoints not in (None, "iss"):
