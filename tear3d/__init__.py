@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from tear3d import interop, metrics, refine, report, shapes, synthetic
     from tear3d.api import register
+    from tear3d.clouds.prepared import Prepared, prepare
     from tear3d.clouds.register import CloudResult, register_clouds
     from tear3d.errors import ClusterError, InputError, MissingExtraError, StoppedError, TearError, WorkerError
     from tear3d.io.clouds import read_cloud, write_cloud
@@ -32,6 +33,8 @@ _HOMES = {
     "build_map": "tear3d.mapping",
     "Map": "tear3d.mapping",
     "MapProgress": "tear3d.mapping",
+    "prepare": "tear3d.clouds",
+    "Prepared": "tear3d.clouds",
     "read_cloud": "tear3d.io.clouds",
     "write_cloud": "tear3d.io.clouds",
     "Result": "tear3d.result",
@@ -67,6 +70,7 @@ __all__ = [
     "MissingExtraError",
     "OpenPairs",
     "Outcome",
+    "Prepared",
     "Progress",
     "Result",
     "StageCertificate",
@@ -78,6 +82,7 @@ __all__ = [
     "interop",
     "metrics",
     "open_pairs",
+    "prepare",
     "read_cloud",
     "refine",
     "register",

@@ -9,14 +9,17 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 from tear3d.clouds.open3d import fpfh_open3d
 from tear3d.errors import InputError, MissingExtraError
 from tear3d.features.fpfh import fpfh
 from tear3d.features.iss import iss_keypoints
+from tear3d.features.neighbours import rows_at_once
 from tear3d.features.normals import estimate_normals
 from tear3d.features.steps import Tick, part_of
-from tear3d.features.work import aside
+from tear3d.features.voxel import voxel_downsample
+from tear3d.features.work import aside, in_chunks
 from tear3d.problem.arrays import FloatArray
 
 Descriptor = Literal["fpfh", "fpfh-open3d"] | Callable[[FloatArray, float], NDArray[Any]]
@@ -25,6 +28,8 @@ Keypoints = Literal["iss"]
 # Radii in voxels: wide enough to be distinctive at about 10 000 points per cloud.
 _NORMAL_RADIUS, _NORMAL_POINTS = 3.0, 30
 _FPFH_RADIUS, _FPFH_POINTS = 7.0, 200
+# Of the surface within the radius of the descriptor, so much is enough to tell its middle; in voxels, and points.
+_THINNED, _THINNED_POINTS = 2.0, 60
 _ISS_SALIENT, _ISS_NON_MAX = 6.0, 2.0
 
 
@@ -35,6 +40,10 @@ class Description:
     descriptor: Descriptor = "fpfh"
     keypoints: Keypoints | None = None
     threads: int | None = None
+    local: bool = False
+    """Normals point away from the middle of what the descriptor tells about, not from that of the whole cloud: a scan
+    and the map it lies in have other middles. Of 8 scans of made-up towns 1.6 times as many matches or
+    more were right."""
 
     def __post_init__(self) -> None:
         if self.keypoints not in (None, "iss"):
@@ -90,7 +99,26 @@ class Description:
             threads=self.threads,
             tick=part_of(tick, 0.0, 0.2),
         )
+        if self.local:
+            outward = self._outward(points, voxel_size, tick)
+            normals[np.einsum("ij,ij->i", normals, outward) < 0.0] *= -1.0
         radius = _FPFH_RADIUS * voxel_size
         if self.descriptor == "fpfh-open3d":
             return aside(lambda: fpfh_open3d(points, normals, radius, _FPFH_POINTS), tick, 0.2)
         return fpfh(points, normals, radius, _FPFH_POINTS, threads=self.threads, tick=part_of(tick, 0.2, 1.0))
+
+    def _outward(self, points: FloatArray, voxel_size: float, tick: Tick) -> FloatArray:
+        """Away from the mean, thinned, of what the descriptor of each point tells about."""
+        few = voxel_downsample(points, _THINNED * voxel_size, tick=tick)
+        tree = aside(lambda: cKDTree(few), tick)
+        ranks = [*range(1, min(len(few), _THINNED_POINTS) + 1)]
+        out = np.empty_like(points)
+
+        def work(start: int, stop: int) -> None:
+            own = points[start:stop]
+            apart, found = tree.query(own, k=ranks, distance_upper_bound=_FPFH_RADIUS * voxel_size)
+            near = np.isfinite(apart)[..., None]
+            out[start:stop] = np.where(near, own[:, None] - few[np.where(near[..., 0], found, 0)], 0.0).sum(axis=1)
+
+        in_chunks(work, len(points), self.threads, chunk=rows_at_once(_THINNED_POINTS), tick=lambda done: tick(0.0))
+        return out

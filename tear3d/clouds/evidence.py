@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from tear3d.clouds.descent import Descent
 from tear3d.clouds.equations import Pairing, Surface
+from tear3d.clouds.region import Region
 from tear3d.clouds.sight import REACH, Flags, Seen, contradicted, sights
 from tear3d.clouds.verdict import REJECTED_FIT, CloudEvidence
 from tear3d.features.normals import estimate_normals
@@ -27,6 +30,11 @@ _MOVING = 3000
 _STEPS = 8
 _ALIKE = math.cos(math.radians(30.0))
 """Normals that differ by less agree; at random one in seven would."""
+_MARGIN, _FEWEST = 2.0 * REACH, 3
+"""Voxels around the source within which a map's points take part in the alignment: a step or two of it lead no farther.
+With fewer points there is nothing to align to."""
+
+Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -45,9 +53,10 @@ class Side:
         )
         return cls(points, normals, voxel_size, aside(lambda: cKDTree(points), tick))
 
-    @cached_property
-    def probes(self) -> slice:
-        return slice(None, None, -(-len(self.points) // _PROBES))
+    def part(self, rows: Rows) -> Side:
+        """Some of its points, with the normals that they have among all."""
+        points = self.points[rows]
+        return Side(points, self.normals[rows], self.voxel_size, cKDTree(points))
 
     @cached_property
     def seen(self) -> Seen:
@@ -86,6 +95,14 @@ class _Look:
         return np.stack((agreeing / np.maximum(within, tiny), agreeing / np.maximum(facing.sum(axis=0), tiny)))
 
 
+Keep = Callable[[int, Callable[[], Side], Tick], Side]
+"""Makes the target's side, or knows it: by how often it was thinned further."""
+
+
+def _make(times: int, make: Callable[[], Side], tick: Tick) -> Side:
+    return make()
+
+
 @dataclass(frozen=True)
 class Scene:
     """Two clouds, thinned alike, and what they say about poses."""
@@ -93,19 +110,39 @@ class Scene:
     source: Side
     target: Side
     threads: int | None = None
+    wide: bool = False
+    """The target is a map: only what lies in the box around the source is compared."""
     _settled: dict[bytes, FloatArray] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, source: FloatArray, target: FloatArray, voxel_size: float, threads: int | None, tick: Tick) -> Scene:
-        """Of thinned clouds; thinned further where they have more points than it takes to judge."""
-        while max(len(source), len(target)) > MOST_POINTS:
-            voxel_size *= 1.5
+    def of(
+        cls,
+        source: FloatArray,
+        target: FloatArray,
+        voxel_size: float,
+        threads: int | None,
+        tick: Tick,
+        wide: bool = False,
+        keep: Keep = _make,
+    ) -> Scene:
+        """Of thinned clouds; thinned further where they have more points than it takes to judge, but for a map's."""
+        times = 0
+        while max(len(source), 0 if wide else len(target)) > MOST_POINTS:
+            times, voxel_size = times + 1, 1.5 * voxel_size
             source, target = (voxel_downsample(cloud, voxel_size, tick=tick) for cloud in (source, target))
-        return cls(
-            Side.of(source, voxel_size, threads, part_of(tick, 0.0, 0.4)),
-            Side.of(target, voxel_size, threads, part_of(tick, 0.4, 0.8)),
-            threads,
-        )
+        own = Side.of(source, voxel_size, threads, part_of(tick, 0.0, 0.4))
+        rest = part_of(tick, 0.4, 0.8)
+        return cls(own, keep(times, lambda: Side.of(target, voxel_size, threads, rest), rest), threads, wide)
+
+    @cached_property
+    def _region(self) -> Region:
+        return Region.of(self.source.points)
+
+    def around(self, pose: FloatArray, voxels: float) -> Rows:
+        """The target's points that count: all, or those of a map around the source with so much of a margin."""
+        if not self.wide:
+            return np.arange(len(self.target.points))
+        return self._region.rows(self.target.points, pose, voxels * self.voxel_size)
 
     @property
     def voxel_size(self) -> float:
@@ -119,10 +156,15 @@ class Scene:
         return self._settled[key]
 
     def _descend(self, pose: FloatArray) -> FloatArray:
-        size, middle, centre = self.voxel_size, self.source.points.mean(axis=0), self.target.points.mean(axis=0)
+        size, middle, target = self.voxel_size, self.source.points.mean(axis=0), self.target
+        if self.wide:
+            target = target.part(self.around(pose, _MARGIN))
+            if len(target.points) < _FEWEST:
+                return pose
+        centre = target.points.mean(axis=0)
         few = slice(None, None, -(-len(self.source.points) // _MOVING))
         moving = Surface((self.source.points[few] - middle) / size, self.source.normals[few])
-        fixed = Surface((self.target.points - centre) / size, self.target.normals)
+        fixed = Surface((target.points - centre) / size, target.normals)
         descent = Descent(Pairing(moving, fixed, "gicp", REACH, self.threads), most=_STEPS)
         local = pose.copy()
         local[:3, 3] = (pose[:3, :3] @ middle + pose[:3, 3] - centre) / size
@@ -135,7 +177,7 @@ class Scene:
         """What the clouds say about a pose that was reached from `start`."""
         back = np.asarray(np.linalg.inv(pose), dtype=np.float64)
         ahead = self._look(self.source, self.target, pose, pose[:3, :3])
-        behind = self._look(self.target, self.source, back, np.eye(3))
+        behind = self._look(self.target, self.source, back, np.eye(3), self.around(pose, 1.0) if self.wide else None)
         normals = ahead.normals[ahead.near]
         axes = np.linalg.eigh(normals.T @ normals)[1]
         agreement, coverage = np.minimum(*(_mean(look.shares(axes)) for look in (ahead, behind)))
@@ -148,7 +190,7 @@ class Scene:
         moved = self.source.points @ (pose - start)[:3, :3].T + (pose - start)[:3, 3]
         return CloudEvidence(
             overlap_source=float(np.mean(ahead.near)),
-            overlap_target=float(np.mean(behind.near)),
+            overlap_target=float(np.mean(behind.near)) if len(behind.near) else 0.0,
             normals=float(np.mean(ahead.agree[ahead.near])) if ahead.near.any() else math.nan,
             agreement=float(agreement),
             coverage=float(coverage),
@@ -158,21 +200,25 @@ class Scene:
             drift=float(np.linalg.norm(moved, axis=1).mean()) / noise_bound,
             residual=float(np.sqrt(np.mean(distances**2))) if len(distances) else math.nan,
             voxel_size=self.voxel_size,
+            in_map=self.wide,
         )
 
-    def _look(self, own: Side, other: Side, pose: FloatArray, turn: FloatArray) -> _Look:
-        """`turn` leads the normals of `own` to the coordinates of the target."""
-        moved = own.points[own.probes] @ pose[:3, :3].T + pose[:3, 3]
+    def _look(self, own: Side, other: Side, pose: FloatArray, turn: FloatArray, rows: Rows | None = None) -> _Look:
+        """Of the points of `own`, or of some rows; `turn` leads its normals to the coordinates of the target."""
+        count = len(own.points) if rows is None else len(rows)
+        each = max(1, -(-count // _PROBES))
+        probes = slice(None, None, each) if rows is None else rows[::each]
+        moved = own.points[probes] @ pose[:3, :3].T + pose[:3, 3]
         apart, partner = other.tree.query(moved, workers=thread_count(self.threads))
         distances: FloatArray = np.asarray(apart) / self.voxel_size
-        normals = own.normals[own.probes]
+        normals = own.normals[probes]
         facing = np.abs(np.einsum("ij,ij->i", normals @ pose[:3, :3].T, other.normals[partner]))
         return _Look(
             distances=distances,
             normals=normals @ turn.T,
             agree=np.asarray((distances <= 1.0) & (facing > _ALIKE)),
             moved=moved,
-            each=own.probes.step,
+            each=each,
         )
 
 

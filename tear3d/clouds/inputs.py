@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,6 +38,25 @@ UNITS = {
 _log = logging.getLogger(__name__)
 
 
+class Cloud(NamedTuple):
+    """One cloud as it was given."""
+
+    points: FloatArray
+    """The finite ones."""
+    dropped: int
+    note: str
+    """On what was dropped, in words; empty when nothing was."""
+    stored: str
+    """The type of its numbers."""
+    span: float
+
+    @classmethod
+    def of(cls, obj: Points, name: str) -> Cloud:
+        """A checked cloud, or an InputError."""
+        points, dropped, note = _finite(obj, name)
+        return cls(points, dropped, note, stored_as(obj), span_of(points))
+
+
 @dataclass(frozen=True)
 class Inputs:
     """Clouds that can be registered, as far as they tell before any work."""
@@ -53,16 +73,18 @@ class Inputs:
     @classmethod
     def of(cls, source: Points, target: Points) -> Inputs:
         """Checked clouds, or an InputError; what was noticed is logged as a warning."""
-        given = [_finite(obj, name) for obj, name in zip((source, target), NAMES, strict=True)]
-        clouds = given[0][0], given[1][0]
-        units = _unlike(*(span_of(cloud) for cloud in clouds))
-        notes = (*(note for _, _, note in given), units)
+        return cls.together(*(Cloud.of(obj, name) for obj, name in zip((source, target), NAMES, strict=True)))
+
+    @classmethod
+    def together(cls, source: Cloud, target: Cloud) -> Inputs:
+        """Of clouds that were checked one by one."""
+        units = _unlike(source.span, target.span)
         inputs = cls(
-            clouds=clouds,
-            dropped=(given[0][1], given[1][1]),
-            notes=tuple(note for note in notes if note),
+            clouds=(source.points, target.points),
+            dropped=(source.dropped, target.dropped),
+            notes=tuple(note for note in (source.note, target.note, units) if note),
             units=units,
-            stored=(stored_as(source), stored_as(target)),
+            stored=(source.stored, target.stored),
         )
         for note in inputs.notes:
             _log.warning("%s", note)

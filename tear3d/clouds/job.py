@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-import numpy as np
-
+from tear3d.clouds.elsewhere import MARGIN, distance, elsewhere
 from tear3d.clouds.equations import Method
 from tear3d.clouds.jury import Judged, Jury
 from tear3d.clouds.refine import RefineResult, refine_icp
+from tear3d.clouds.region import Region
 from tear3d.clouds.result import CloudResult
 from tear3d.clouds.symmetry import ambiguity
 from tear3d.clouds.tries import Given, Maker, Matched, Poses
@@ -31,6 +31,7 @@ from tear3d.result import Result
 _SEARCH_SHARE, _TRIES_SHARE = 0.8, 0.6
 # Points with which a handle can be told from chance: with fewer, the matches alone are asked for other poses.
 _FEWEST_FOR_SHAPE = 500
+_STOPPED = "whether the clouds fit as well in another pose was not asked: stopped before"
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Job:
 
     def run(self) -> CloudResult:
         steps = Steps(self.limits)
-        jury = Jury(steps, self.threads)
+        jury = Jury(steps, self.threads, self.maker.target)
         self._search(jury, steps)
         assert jury.best is not None
         best = jury.best
@@ -81,7 +82,7 @@ class Job:
         hopeless = rejected or (best.outdone and best.rank > 0)
         if self.options.certify and not hopeless:
             result = best.poses.solve(chosen, self.options, self.limits)
-            moved = _distance(matched.source, result.transformation, chosen.pose.matrix)
+            moved = distance(matched.source, result.transformation, chosen.pose.matrix)
             if best.rank == 0 or moved <= SAME_POSE * matched.recipe.noise_bound:
                 return result
         result = best.poses.solve(chosen, replace(self.options, certify=False), self.limits)
@@ -105,7 +106,12 @@ class Job:
             known = jury.scene.measure(refinement.transformation, result.transformation, recipe.noise_bound)
         pose = result.transformation if refinement is None else refinement.transformation
         unasked = self._unasked(matched)
-        free = result.ambiguity if unasked else self._ambiguity(matched, pose, result, steps)
+        free = result.ambiguity
+        if not unasked:
+            try:
+                free = self._ambiguity(best, pose, result, jury, steps)
+            except StoppedError:
+                unasked = _STOPPED
         judgement = judge(known, result.significance, settled=refinement is not None, ambiguity=free)
         unsaid = (unasked,) if unasked and free is None and judgement.verdict != "rejected" else ()
         return CloudResult(
@@ -131,28 +137,38 @@ class Job:
     def _unasked(self, matched: Matched) -> str:
         """Why the clouds are not asked for other poses; empty when they are."""
         if self.limits.over():
-            return "whether the clouds fit as well in another pose was not asked: stopped before"
+            return _STOPPED
         if min(len(matched.source), len(matched.target)) < _FEWEST_FOR_SHAPE:
             return (
                 f"whether the clouds fit as well in another pose was not asked: fewer than {_FEWEST_FOR_SHAPE} points"
             )
         return ""
 
-    def _ambiguity(self, matched: Matched, pose: FloatArray, result: Result, steps: Steps) -> Ambiguity | None:
+    def _ambiguity(self, best: Judged, pose: FloatArray, result: Result, jury: Jury, steps: Steps) -> Ambiguity | None:
         # Also without a consensus: that of a ball's matches is none, for every turn has as many.
-        began = self.limits.seconds
+        began, matched = self.limits.seconds, best.matched
         others = [other.transformation for other in result.alternatives]
-        size = matched.recipe.voxel_size
-        found = ambiguity(matched.source, matched.target, pose, size, others=others, threads=self.threads)
+        size, target = matched.recipe.voxel_size, matched.target
+        if matched.recipe.wide:
+            target = target[Region.of(matched.source).rows(target, pose, MARGIN * size)]
+        found = ambiguity(matched.source, target, pose, size, others=others, threads=self.threads)
+        if matched.recipe.wide and found is None and jury.scene is not None:
+            with steps("elsewhere") as tick:
+                others += [candidate.pose.matrix for candidate in best.poses.candidates]
+                found = elsewhere(matched, jury.scene, pose, others, tick)
         steps.seconds["ambiguity"] = self.limits.seconds - began
         return found
 
     def _refined(self, start: FloatArray, matched: Matched, steps: Steps) -> RefineResult:
         began = self.limits.seconds
         size = matched.recipe.voxel_size
+        source, target = self.maker.inputs.clouds
+        if matched.recipe.wide:
+            target = target[Region.of(matched.source).rows(target, start, MARGIN * size)]
         # Finer than the matches: the pose is near.
         refinement = refine_icp(
-            *self.maker.inputs.clouds,
+            source,
+            target,
             start,
             method=self.refine or "gicp",
             voxel_size=0.5 * size,
@@ -167,12 +183,6 @@ class Job:
     def _time_for_search(self) -> Iterator[None]:
         with _less_time(self.limits, 1.0 if self.refine is None else _SEARCH_SHARE):
             yield
-
-
-def _distance(points: FloatArray, one: FloatArray, other: FloatArray) -> float:
-    """How far apart two poses put the points, on average."""
-    change = one - other
-    return float(np.linalg.norm(points @ change[:3, :3].T + change[:3, 3], axis=1).mean())
 
 
 @contextmanager

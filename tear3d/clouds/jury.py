@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from tear3d.clouds.evidence import Scene
+from tear3d.clouds.prepared import Prepared
 from tear3d.clouds.tries import Matched, Poses, Recipe, Try
 from tear3d.clouds.verdict import CloudEvidence, Judgement, judge
 from tear3d.errors import StoppedError
@@ -56,6 +57,7 @@ class Jury:
 
     steps: Steps
     threads: int | None
+    target: Prepared
     scene: Scene | None = None
     best: Judged | None = None
     tries: list[Try] = field(default_factory=list)
@@ -77,8 +79,9 @@ class Jury:
             for rank, candidate in enumerate(found):
                 tick(rank / len(found))
                 if self.scene is None:
-                    size = matched.recipe.voxel_size
-                    self.scene = Scene.of(matched.source, matched.target, size, self.threads, tick)
+                    size, wide = matched.recipe.voxel_size, matched.recipe.wide
+                    clouds, keep = (matched.source, matched.target), self.target.sides(size)
+                    self.scene = Scene.of(*clouds, size, self.threads, tick, wide, keep)
                 known = self.measure(candidate.pose.matrix, matched.recipe)
                 judgement = judge(known, candidate.significance)
                 heard.append(Judged(matched, poses, candidate, rank, candidate.saving < top, known, judgement))

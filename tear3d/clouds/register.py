@@ -10,8 +10,9 @@ from typing import Any
 
 from tear3d.clouds.describe import Description, Descriptor, Keypoints
 from tear3d.clouds.equations import METHODS, Method
-from tear3d.clouds.inputs import Inputs
+from tear3d.clouds.inputs import Cloud, Inputs
 from tear3d.clouds.job import Job
+from tear3d.clouds.prepared import Prepared
 from tear3d.clouds.result import CloudResult
 from tear3d.clouds.tries import Given, Maker
 from tear3d.errors import InputError
@@ -31,7 +32,7 @@ _PROOF_SECONDS = 10.0
 
 def register_clouds(
     source: Points,
-    target: Points,
+    target: Points | Prepared,
     *,
     voxel_size: float | None = None,
     noise_bound: float | None = None,
@@ -52,9 +53,12 @@ def register_clouds(
     Parameters
     ----------
     source, target : (N, 3) and (M, 3) arrays or Open3D point clouds
-        Points with NaN or infinite coordinates are dropped, counted in `CloudResult.dropped`, with a logged warning.
+        Points with NaN or infinite coordinates are dropped, counted in `CloudResult.dropped`, with a logged warning. A
+        target with 25 times the points of the source, thinned alike, is a map, and compared where the source lies.
+        What `tear3d.prepare` returned may stand for the target.
     voxel_size : float, optional
-        Both clouds are downsampled to it; chosen from the data by default (about 10 000 points each).
+        Both clouds are downsampled to it; chosen from the data by default (about 10 000 points each; about 2 000 of a
+        scan in a map), or that of a prepared target.
     noise_bound : float, optional
         How far matched points may be apart; 1.5 voxels by default.
     descriptor : {"fpfh", "fpfh-open3d"} or callable
@@ -104,8 +108,17 @@ def register_clouds(
     if refine is not None and refine not in METHODS:
         raise InputError(f"refine is {refine!r}: expected 'gicp', 'icp', 'plane' or None")
     matcher = partial(match, ratio=ratio, mutual=mutual, threads=threads)
+    cloud, description = Cloud.of(source, "source"), Description(descriptor, keypoints, threads)
+    if isinstance(target, Prepared):
+        prepared = target
+        _check_descriptor(descriptor, prepared.description.descriptor)
+        voxel_size = prepared.voxel_size if voxel_size is None else voxel_size
+        keypoints = prepared.description.keypoints if keypoints is None else keypoints
+    else:
+        prepared = Prepared(Cloud.of(target, "target"), description)
+    inputs = Inputs.together(cloud, prepared.cloud)
     job = Job(
-        maker=Maker(Inputs.of(source, target), Description(descriptor, keypoints, threads), matcher),
+        maker=Maker(inputs, prepared, description, matcher),
         given=Given(voxel_size, noise_bound, top_k, keypoints, filtered=ratio is not None or mutual),
         refine=refine,
         options=checked,
@@ -114,6 +127,15 @@ def register_clouds(
     )
     with compiled_apart(limits, needed(checked.certify, clouds=True)), ctrl_c_cancels(limits):
         return job.run()
+
+
+def _check_descriptor(asked: Descriptor, prepared: Descriptor) -> None:
+    """Of a prepared target: an error unless it was described in the same way."""
+    if asked != prepared:
+        raise InputError(
+            f"descriptor is {asked!r}, but target was prepared with {prepared!r}: pass the same to both, or prepare "
+            "the target once for each"
+        )
 
 
 def _checked_options(options: dict[str, Any]) -> Options:

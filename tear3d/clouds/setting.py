@@ -99,6 +99,10 @@ class Setting:
     def judge(self, pose: FloatArray) -> Likeness:
         return likeness(self._before, self._looks(pose))
 
+    def judge_elsewhere(self, pose: FloatArray) -> Likeness:
+        """By the source alone: what it leaves behind in the target was not meant to go along."""
+        return likeness(self._before[:1], [look(self.source, self._rows[0], self.target, pose)])
+
     def differ(self, pose: FloatArray, other: FloatArray) -> bool:
         """Whether some point of the overlap lies so far apart that the poses are not the same."""
         return self.farthest(pose, other) > self.different

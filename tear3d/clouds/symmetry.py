@@ -16,6 +16,8 @@ from tear3d.judge.ambiguity import Ambiguity
 from tear3d.judge.symmetry import in_words
 from tear3d.problem.arrays import FloatArray
 
+Poses = tuple[FloatArray, FloatArray]
+
 # How far a slide is followed, in voxels: beyond what counts as different, there and back.
 _FOLLOWED = (7.0, -9.0)
 # Clouds of fewer points, or with fewer in common, say nothing about their shape.
@@ -69,6 +71,21 @@ def ambiguity(
         return None
     free = name_motions(setting, slides, poses, pose)
     return Ambiguity(in_words(free), tuple(free))
+
+
+def fits_as_well(
+    source_points: FloatArray, target_points: FloatArray, poses: Poses, voxel_size: float, threads: int | None = None
+) -> bool:
+    """Whether the source fits under the second of two poses as it does under the first, at another place of the target.
+
+    The target may be cut down to what lies around both. False where the first does not fit, so that it says nothing.
+    """
+    pose, other = poses
+    setting = Setting(source_points @ pose[:3, :3].T + pose[:3, 3], target_points, voxel_size, threads)
+    if len(setting.overlap) < _FEWEST or not setting.fits:
+        return False
+    there = setting.refine(setting.inward(other @ np.linalg.inv(pose)))
+    return setting.differ(there, setting.start) and setting.judge_elsewhere(there).as_good
 
 
 def _follow_slides(setting: Setting) -> list[Slide]:

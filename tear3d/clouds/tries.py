@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 
 from tear3d.clouds.describe import Description, Keypoints
 from tear3d.clouds.inputs import Inputs
+from tear3d.clouds.prepared import Prepared
+from tear3d.clouds.region import WIDE
+from tear3d.clouds.sizes import MAP_POINTS, choose_size
 from tear3d.clouds.verdict import CloudVerdict
 from tear3d.errors import InputError
 from tear3d.features.steps import Steps, Tick, part_of
-from tear3d.features.voxel import choose_voxel_size, voxel_downsample
+from tear3d.features.voxel import voxel_downsample
 from tear3d.find.search import Candidate, Search
 from tear3d.judge.chance import Chance
 from tear3d.judge.standing import standing
@@ -47,6 +50,8 @@ class Recipe:
     noise_bound: float
     top_k: int = 1
     keypoints: Keypoints | None = None
+    wide: bool = False
+    """The target is a map, many times as large as the source."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +65,8 @@ class Given:
     filtered: bool = False
     """By ratio or mutual: more matches a point would undo it."""
 
-    def first(self, voxel_size: float) -> Recipe:
-        return Recipe(voxel_size, self._bound(voxel_size), self.top_k, self.keypoints)
+    def first(self, voxel_size: float, wide: bool = False) -> Recipe:
+        return Recipe(voxel_size, self._bound(voxel_size), self.top_k, self.keypoints, wide)
 
     def others(self, first: Recipe, hopeless: Callable[[], bool], matches: int = 0) -> Iterator[Recipe]:
         """What to try when the first way leads to no pose that the clouds confirm.
@@ -123,37 +128,45 @@ class Maker:
     """Makes matches by recipe."""
 
     inputs: Inputs
+    target: Prepared
     description: Description
     matcher: Matcher
-    kept: dict[tuple[str, float], NDArray[Any]] = field(default_factory=dict, repr=False)
+    kept: dict[tuple[float, bool], NDArray[Any]] = field(default_factory=dict, repr=False)
+    """Descriptors of the source: several recipes have the same voxels."""
 
     def first(self, given: Given, steps: Steps) -> Matched:
         """As asked for, with a voxel size that suits the clouds if none was given."""
         with steps("downsample") as tick:
             tick(0.0)
-            size = given.voxel_size
-            recipe = given.first(choose_voxel_size(*self.inputs.clouds, tick=tick) if size is None else size)
-            thinned = self._thinned(recipe.voxel_size, tick)
-        self.inputs.check_thinned(thinned, recipe.voxel_size)
-        return self._matched(recipe, thinned, steps)
+            if given.voxel_size is None:
+                size, wide = choose_size(self.inputs.clouds[0], self.target, tick)
+                source, target = self._thinned(size, tick)
+            else:
+                size = given.voxel_size
+                source, target = self._thinned(size, tick)
+                wide = len(target) > WIDE * len(source)
+        self.inputs.check_thinned((source, target), size)
+        return self._matched(given.first(size, wide), (source, target), steps)
 
     def match(self, recipe: Recipe, steps: Steps) -> Matched:
         """Raises InputError when there are too few, StoppedError when the limits are over."""
         with steps("downsample") as tick:
             tick(0.0)
             thinned = self._thinned(recipe.voxel_size, tick)
+        if recipe.wide and len(thinned[1]) > MAP_POINTS:
+            raise InputError(f"target: a map of more than {MAP_POINTS} points is not tried unless asked for")
         return self._matched(recipe, thinned, steps)
 
     def _thinned(self, voxel_size: float, tick: Tick) -> Clouds:
-        source, target = (voxel_downsample(cloud, voxel_size, tick=tick) for cloud in self.inputs.clouds)
-        return source, target
+        source = voxel_downsample(self.inputs.clouds[0], voxel_size, tick=tick)
+        return source, self.target.thinned(voxel_size, tick)
 
     def _matched(self, recipe: Recipe, thinned: Clouds, steps: Steps) -> Matched:
         source, target = thinned
         with steps("describe source") as tick:
-            source_rows, source_features = self._described("source", source, recipe, tick)
+            source_rows, source_features = self._described(source, recipe, tick)
         with steps("describe target") as tick:
-            target_rows, target_features = self._described("target", target, recipe, tick)
+            target_rows, target_features = self.target.described(recipe.voxel_size, recipe.keypoints, recipe.wide, tick)
         with steps("match") as tick:
             tick(0.0)
             found = self.matcher(source_features, target_features, top_k=recipe.top_k, tick=tick)
@@ -168,14 +181,12 @@ class Maker:
             )
         return Matched(recipe, source, target, rows)
 
-    def _described(
-        self, side: str, points: FloatArray, recipe: Recipe, tick: Tick
-    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        """Which points to match and their descriptors, which are kept: several recipes have the same voxels."""
-        size, way = recipe.voxel_size, replace(self.description, keypoints=recipe.keypoints)
-        if (side, size) not in self.kept:
-            self.kept[side, size] = way.features(points, size, part_of(tick, 0.0, 0.7))
-        features = self.kept[side, size]
+    def _described(self, points: FloatArray, recipe: Recipe, tick: Tick) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Which points of the source to match, and their descriptors."""
+        size, way = recipe.voxel_size, replace(self.description, keypoints=recipe.keypoints, local=recipe.wide)
+        if (size, recipe.wide) not in self.kept:
+            self.kept[size, recipe.wide] = way.features(points, size, part_of(tick, 0.0, 0.7))
+        features = self.kept[size, recipe.wide]
         rows = way.rows(points, size, features, part_of(tick, 0.7, 1.0))
         return rows, features[rows]
 

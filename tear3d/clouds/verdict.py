@@ -22,7 +22,9 @@ CONFIRMED_FIT = 0.18
 """Of the fit. Right poses have 0.21 and more, scans of a street 20 m apart being the lowest; scans of different places
 at most 0.14 if free space does not contradict the pose, the best of all tries."""
 ALONE_FIT = 0.3
-"""Where no viewpoint is plausible, so that free space says nothing. Scans of different places have at most 0.21."""
+"""Where no viewpoint is plausible, so that free space says nothing. Scans of different places have at most 0.21. Also
+in a map, where a pose at the border has nothing that free space could contradict: so that does not make up for weak
+matches either. Scans of made-up towns reached 0.40 in the map of another, but only by matches that say little."""
 STRONG, WEAK = -6.0, SIGNIFICANT
 """Significance of the matches from which on they count in full, and from which on they could be chance; in between,
 what is asked of the clouds falls from one fit to the other."""
@@ -94,6 +96,9 @@ class CloudEvidence:
     """Root mean square distance of the overlapping source points to the nearest target points, in voxels."""
     voxel_size: float = math.nan
     """Of the clouds that were compared: those of the first try, thinned further beyond 50 000 points."""
+    in_map: bool = False
+    """The target is a map, many times as large as the source: of it only what lies in the box around the source was
+    compared, and is what `overlap_target`, `agreement` and `coverage` refer to."""
 
     @property
     def overlap(self) -> float:
@@ -194,12 +199,14 @@ def _wanted(known: CloudEvidence, significance: float) -> tuple[float, str]:
     ]
     weak = min(1.0, max(0.0, (significance - STRONG) / (WEAK - STRONG)))
     if weak > 0.0:
-        low, high = (CONFIRMED_FIT, SEEN_FIT) if known.clear else (ALONE_FIT, WEAK_FIT)
+        low, high = (CONFIRMED_FIT, SEEN_FIT) if known.clear and not known.in_map else (ALONE_FIT, WEAK_FIT)
         chance = could_be_chance(significance)
         if known.overlap > (HALF if chance else WIDE):
             low, high = ALONE_FIT, WIDE_FIT
         say = "could be chance" if chance else "say little"
         reasons.append((low + weak * (high - low), f", as the matches alone {say}"))
+    if known.in_map:
+        reasons.append((ALONE_FIT, ", as the best of many places in a map"))
     if known.blind:
         reasons.append((ALONE_FIT, ", as the viewpoints are not known"))
     fit, why = max(reasons, key=lambda reason: reason[0])
@@ -211,7 +218,7 @@ def _grounds(known: CloudEvidence) -> str:
     free = f"{_percent(max(shares))} contradicted" if shares else "viewpoints unknown"
     return (
         f"the surfaces agree: fit {known.fit:.2f}, overlap {_percent(known.overlap_source)} of the source and "
-        f"{_percent(known.overlap_target)} of the target, {free}"
+        f"{_percent(known.overlap_target)} of the target{' around it' if known.in_map else ''}, {free}"
     )
 
 

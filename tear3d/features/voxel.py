@@ -100,7 +100,7 @@ def choose_voxel_size(source: FloatArray, target: FloatArray, *, tick: Tick | No
     called now and then; what it raises ends the call.
     """
     clouds = [_sample(np.asarray(cloud, dtype=np.float64)) for cloud in (source, target)]
-    samplings = [aside(partial(_sampling, cloud), tick) for cloud in clouds]
+    samplings = [aside(partial(sampling, cloud), tick) for cloud in clouds]
     spacing = max(spacing for spacing, _ in samplings)
     extent = max(float(np.ptp(cloud, axis=0).max()) for cloud in clouds)
     if spacing == 0.0 or extent == 0.0:
@@ -139,7 +139,7 @@ def _sample(points: FloatArray) -> FloatArray:
     return points[:: -(-len(points) // _SAMPLE)] if len(points) > _SAMPLE else points
 
 
-def _sampling(points: FloatArray) -> tuple[float, float]:
+def sampling(points: FloatArray) -> tuple[float, float]:
     """The spacing of a surface's points, and the smallest voxel worth having: one point of a regularly sampled surface,
     four of a random one.
 

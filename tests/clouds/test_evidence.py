@@ -124,5 +124,6 @@ def test_json_has_none_for_what_was_not_measured():
     from tear3d.clouds.verdict import CloudEvidence
 
     plain = CloudEvidence().to_dict()
+    assert plain.pop("in_map") is False
     assert set(plain.values()) == {None}
     assert {"overlap", "fit", "contradicted", "perhaps_contradicted"} <= set(plain)

@@ -70,6 +70,24 @@ def test_scan_folder(main_of, capsys):
     assert capsys.readouterr().out.count("confirmed") == 4
 
 
+def test_relocalise(main_of, capsys):
+    from tear3d.lab.town import Town
+
+    main_of("relocalise.py")([])
+    printed = capsys.readouterr().out
+    town, others = Town(90.0, seed=1), sorted(Path().glob("*.pose.txt"))
+    assert [path.name for path in others] == ["scan0.pose.txt", "scan1.pose.txt"], printed
+    for k, path in enumerate(others):
+        # The scanner is the origin of its scan.
+        np.testing.assert_allclose(read_pose(path)[:3, 3], town.eye(k, margin=8.0), atol=0.05)
+    assert "Prepared(" in printed
+
+
+def test_relocalise_needs_a_scan(main_of):
+    with pytest.raises(SystemExit, match="at least one scan"):
+        main_of("relocalise.py")(["map.ply"])
+
+
 def test_scan_folder_needs_scans(main_of, tmp_path):
     with pytest.raises(SystemExit, match="at least two"):
         main_of("scan_folder.py")([str(tmp_path)])
