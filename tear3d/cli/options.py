@@ -164,6 +164,40 @@ MaxBytes = Annotated[
     ),
 ]
 
+
+
+def as_bytes(text: str) -> int:
+    """A number of bytes, such as 500000000, 512M or 1.5G (powers of 1024)."""
+    units = {"k": 10, "m": 20, "g": 30, "t": 40}
+    plain = text.strip().lower().removesuffix("ib").removesuffix("b")
+    try:
+        if plain[-1:] in units:
+            return int(float(plain[:-1]) * 2 ** units[plain[-1]])
+        return int(plain)
+    except (ValueError, OverflowError):
+        raise typer.BadParameter(f"{text!r} is no number of bytes: expected something like 512M or 1.5G") from None
+
+
+MemoryLimit = Annotated[
+    int | None,
+    typer.Option(
+        parser=as_bytes,
+        metavar="BYTES",
+        help="What may be kept in memory, such as 512M or 2G. Pairs that need more are read from the file in passes; for "
+        ".npy a quarter of the machine's memory unless given.",
+        show_default=False,
+        rich_help_panel=_SEARCH,
+    ),
+]
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(
+        help="When pairs are read in passes: a file from which the same command, run again, goes on with the proof.",
+        show_default=False,
+        rich_help_panel=_SEARCH,
+    ),
+]
+
 Out = Annotated[
     Path | None,
     typer.Option(

@@ -54,6 +54,8 @@ def register(
     full: options.Full = False,
     no_certify: options.NoCertify = False,
     max_bytes: options.MaxBytes = None,
+    memory_limit: options.MemoryLimit = None,
+    checkpoint: options.Checkpoint = None,
     out: options.Out = None,
     report: options.Report = None,
     pose: options.Pose = None,
@@ -94,6 +96,8 @@ def register(
             "certify": proof,
             "bounds": bounds.value,
             "method": method.value,
+            "memory_limit": memory_limit,
+            "checkpoint": checkpoint,
         }
         result = solve(session, problem.source, problem.target, **given)
         from tear3d.cli.again import registered_in_python

@@ -25,6 +25,8 @@ class Crew(Generic[Work]):
         tick: Callable[[], object] | None = None,
     ) -> None:
         self.limits, self.tick = limits, tick
+        # Alone and with nobody to tell, the caller's thread does the work: to hand it over takes longer than some steps.
+        self._alone = threads == 1 and limits.progress is None
         self._pool = ThreadPoolExecutor(threads)
         self._free: list[Any] = [workspace() if workspace is not None else None for _ in range(threads)]
 
@@ -46,6 +48,8 @@ class Crew(Generic[Work]):
         futures: list[Future[Out]] = []
         tick = tick or self.tick
         try:
+            if self._alone:
+                return [self._call(step, item) for item in items]
             for item in items:
                 futures.append(self._pool.submit(self._call, step, item))
             pending = set(futures)
