@@ -165,7 +165,6 @@ MaxBytes = Annotated[
 ]
 
 
-
 def as_bytes(text: str) -> int:
     """A number of bytes, such as 500000000, 512M or 1.5G (powers of 1024)."""
     units = {"k": 10, "m": 20, "g": 30, "t": 40}
@@ -183,8 +182,8 @@ MemoryLimit = Annotated[
     typer.Option(
         parser=as_bytes,
         metavar="BYTES",
-        help="What may be kept in memory, such as 512M or 2G. Pairs that need more are read from the file in passes; for "
-        ".npy a quarter of the machine's memory unless given.",
+        help="What may be kept in memory, such as 512M or 2G. Pairs that need more are read from the file in passes; "
+        "for .npy a quarter of the machine's memory unless given.",
         show_default=False,
         rich_help_panel=_SEARCH,
     ),

@@ -25,7 +25,7 @@ class Crew(Generic[Work]):
         tick: Callable[[], object] | None = None,
     ) -> None:
         self.limits, self.tick = limits, tick
-        # Alone and with nobody to tell, the caller's thread does the work: to hand it over takes longer than some steps.
+        # Alone, and with nobody to tell, the caller's thread does the work: to hand it over would take longer.
         self._alone = threads == 1 and limits.progress is None
         self._pool = ThreadPoolExecutor(threads)
         self._free: list[Any] = [workspace() if workspace is not None else None for _ in range(threads)]

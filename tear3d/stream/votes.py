@@ -81,8 +81,7 @@ class Votes:
         return total
 
     def merge(self, one: Tally, other: Tally) -> Tally:
-        if other.votes.any():
-            one.votes = one.votes + other.votes
+        one.votes += other.votes
         return one
 
 

@@ -14,25 +14,24 @@ from tear3d.errors import InputError
 from tear3d.stream.shares import IN_MEMORY, Shares
 from tests.stream.support import problem
 
-PAIRS, LIMIT = 3_000_000, 160 << 20
+PAIRS, LIMIT, BEYOND = 3_000_000, 160 << 20, 64 << 20
+"""Beyond the limit: stacks of threads, compiled code."""
 CODE = """
 import json, resource, sys
 import numpy as np, tear3d
 small = tear3d.synthetic.make_problem(20_000, outlier_ratio=0.9, seed=0)
 tear3d.register(small.source, small.target, noise_bound=small.noise_bound, time_limit=5.0)
-path, bound, limit = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
+path, bound, limit, beyond = sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
 
 def held(name):
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) << 10 for line in file if line.startswith(name))
 
 before = held("VmData")
-if limit:
-    resource.setrlimit(resource.RLIMIT_DATA, (before + limit, before + limit))
+resource.setrlimit(resource.RLIMIT_DATA, 2 * (before + limit + beyond,))
 pairs = tear3d.open_pairs(path)
-wanted = {"memory_limit": limit} if limit else {}
 try:
-    found = tear3d.register(pairs.source, pairs.target, noise_bound=bound, time_limit=90.0, **wanted)
+    found = tear3d.register(pairs.source, pairs.target, noise_bound=bound, time_limit=90.0, memory_limit=limit)
     answer = {"status": found.status, "pose": found.transformation.tolist(), "gap": found.certificate.gap}
 except MemoryError:
     answer = {"status": "no memory"}
@@ -53,12 +52,17 @@ def file(tmp_path_factory):
 def test_a_limit_that_the_kernel_enforces(file):
     path, given = file
     assert IN_MEMORY * PAIRS > LIMIT
-    command = [sys.executable, "-c", CODE, str(path), str(given.noise_bound), str(LIMIT)]
+    command = [sys.executable, "-c", CODE, str(path), str(given.noise_bound), str(LIMIT), str(BEYOND)]
     run = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert run.returncode == 0, run.stderr[-2000:]
     answer = json.loads(run.stdout)
     assert answer["status"] == "optimal"
     assert tear3d.metrics.rotation_error(np.array(answer["pose"]), given.transformation) < 0.5
+    command[-2] = str(2**40)  # all in memory, and the same limit of the kernel: that it is one
+    command[-1] = str(LIMIT + BEYOND - 2**40)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr[-2000:]
+    assert json.loads(run.stdout)["status"] == "no memory"
 
 
 def test_shares_add_up():
