@@ -1,7 +1,7 @@
 """Pairs larger than memory: time, memory and passes against their number; and what a model of the cost foresees.
 
-    python -m benchmarks.stream                         # 10⁶ and 10⁷ pairs
-    python -m benchmarks.stream --sizes 1e6,1e7,1e8     # 2.4 GB on disk
+    python -m benchmarks.stream                         # 2·10⁶ and 10⁷ pairs
+    python -m benchmarks.stream --sizes 2e6,1e7,1e8     # 2.4 GB on disk
     python -m benchmarks.stream --cluster               # two workers against two threads
 
 Each run is a process of its own. The model has four constants, fitted to the passes of the smaller sizes: what a pair
@@ -138,7 +138,7 @@ def on_cluster(path: Path, limit: int) -> dict[str, Any]:
 
 
 def main(
-    sizes: Annotated[str, typer.Option(help="Numbers of pairs, separated by commas.")] = "1e6,1e7",
+    sizes: Annotated[str, typer.Option(help="Numbers of pairs, separated by commas.")] = "2e6,1e7",
     memory_limit: Annotated[int, typer.Option(help="MiB that a run may keep.")] = 1024,
     time_limit: Annotated[float, typer.Option(help="Seconds of a run.")] = 900.0,
     cluster: Annotated[bool, typer.Option(help="Two workers against two threads instead.")] = False,

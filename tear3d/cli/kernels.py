@@ -72,7 +72,6 @@ def _tallies() -> None:
     import numpy as np
 
     from tear3d.problem.losses import TEAR
-    from tear3d.prove.bounds.groups import no_groups
     from tear3d.prove.bounds.tallies import cast_votes, count_votes, mark_voters
     from tear3d.prove.bounds.voters import Voters
     from tear3d.prove.bounds.votes import Ballot, make_booth
@@ -80,10 +79,10 @@ def _tallies() -> None:
 
     one = np.ones(1, np.float32)
     voters = Voters(np.zeros((6, 1), np.float32), one, one.astype(np.int32), np.empty(0, np.int32))
-    ballot, booth = Ballot(1.0, 0.0, 1.0, 1.0, TEAR, 1), make_booth(groups=True)
+    ballot, booth = Ballot(1.0, 0.0, 1.0, 1.0, TEAR, 1), make_booth()
     node = roots(-np.ones(3), np.ones(3), 1.0)[0][FACE:LIST]
-    cast_votes(voters, no_groups(1), node, 0.0, False, ballot, booth)
-    count_votes(node, 0.0, 0.5, ballot, booth.grid)
+    cast_votes(voters, node, False, ballot, booth)
+    count_votes(node, 0.5, ballot, booth.grid)
     mark_voters(voters, node, 0.0, booth.block, np.zeros(1, np.uint8))
 
 

@@ -13,7 +13,6 @@ from tear3d.problem.arrays import FloatArray, spread_rows
 from tear3d.problem.limits import Limits
 from tear3d.problem.losses import LOSSES
 from tear3d.problem.pairs import Pairs
-from tear3d.prove.bounds.groups import depth_for, tree_of
 from tear3d.prove.bounds.tallies import count_votes
 from tear3d.prove.certificate import POSE
 from tear3d.prove.pose.cells import AGAIN
@@ -59,7 +58,6 @@ class Cells:
         packed = pack(probes, LOSSES[scene.loss], scene.pose, scene.everybody)
         assert packed is not None  # without limits
         self.probes = packed
-        self.spread = _spread(sample, runner.num_pairs)
         self.open = everywhere(packed.low, packed.high, scene.everybody.savings.total * (1.0 + 1e-9))[None]
         self.looks = np.zeros(len(self.open), np.int64)
         self.closed, self.visited = 0.0, 0
@@ -120,7 +118,7 @@ class Cells:
         if not len(chosen):
             return False
         nodes, seen = self.open[chosen], self.looks[chosen]
-        work = Votes(self.scene, nodes, self.spread, bool(seen.min() > 0))
+        work = Votes(self.scene, nodes, bool(seen.min() > 0))
         tally: Tally | None = self.runner.run(work, self.limits, self._report)
         if tally is None:
             return False
@@ -142,7 +140,7 @@ class Cells:
 
     def _counted(self, node: FloatArray, votes: Any, seen: int) -> tuple[FloatArray, int]:
         """What is left of a cell, and how often that was looked at."""
-        count = count_votes(node[FACE:LIST], self.spread, self.threshold, self.probes.ballot, votes)
+        count = count_votes(node[FACE:LIST], self.threshold, self.probes.ballot, votes)
         self.closed = max(self.closed, min(float(node[BOUND]), count.cut))
         node[BOUND] = min(node[BOUND], count.bound)
         if node[BOUND] <= self.threshold:
@@ -159,20 +157,6 @@ class Cells:
 
     def _report(self, done: float) -> None:
         self.limits.report(POSE, self.threshold, max(self.threshold, self.bound()), done)
-
-
-def _spread(sample: Pairs, num_pairs: int) -> float:
-    """Typical distance of a pair from the middle of its group, when there are so many that they vote in groups."""
-    depth = depth_for(num_pairs)
-    if depth == 0:
-        return 0.0
-    tree, x = tree_of(sample.x, depth), sample.x
-    node = np.zeros(len(x), np.int64)
-    for _ in range(depth):
-        below = x[np.arange(len(x)), tree[node, 0].astype(int)] < tree[node, 1]
-        node = 2 * node + np.where(below, 1, 2)
-    squares = sum(float(np.sum((part - part.mean(axis=0)) ** 2)) for k in np.unique(node) for part in [x[node == k]])
-    return float(np.sqrt(squares / len(x)))
 
 
 def _split(node: FloatArray, halve: tuple[bool, bool, bool]) -> FloatArray:

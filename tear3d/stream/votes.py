@@ -38,7 +38,7 @@ class Scene:
         if not len(rows):
             return None, rows
         kept = pairs if len(rows) == len(pairs) else pairs.take(rows)
-        return pack(kept, LOSSES[self.loss], self.pose, self.everybody), rows
+        return pack(kept, LOSSES[self.loss], self.pose, self.everybody._replace(grouped=False)), rows
 
 
 @dataclass
@@ -59,7 +59,6 @@ class Votes:
 
     scene: Scene
     nodes: FloatArray
-    spread: float
     sharp: bool
 
     def begin(self) -> Tally:
@@ -70,13 +69,11 @@ class Votes:
         if packed is None:
             return total
         if total.booth is None:
-            total.booth = make_booth(groups=True)
+            total.booth = make_booth()
         for k, node in enumerate(self.nodes):
             if over():
                 return None
-            count = cast_votes(
-                packed.voters, packed.groups, node[FACE:LIST], self.spread, self.sharp, packed.ballot, total.booth
-            )
+            count = cast_votes(packed.voters, node[FACE:LIST], self.sharp, packed.ballot, total.booth)
             total.votes[k, :count] += total.booth.grid[:count]
         return total
 

@@ -9,7 +9,7 @@ from numba import njit
 
 from tear3d.problem.losses import TEAR, TLS
 from tear3d.prove.bounds.voters import BLOCK, places, touch
-from tear3d.prove.bounds.votes import COARSE, FINE, MARGIN, TYPICAL, grouped_votes, plain_votes
+from tear3d.prove.bounds.votes import COARSE, MARGIN, TYPICAL, plain_votes
 from tear3d.prove.bounds.voxels import ORIGIN, VOXELS, left_of, make_grid, survivors
 from tear3d.prove.domains.rotations import ALL_ROTATIONS, Triple, cell_frame
 
@@ -41,34 +41,30 @@ def _cell(node):
 
 
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
-def _grid(frame, low, high, spread, ballot):
-    """The grid on which a cell is voted about, and half the side of a typical box."""
+def _grid(frame, low, high, ballot):
+    """The grid on which a cell is voted about."""
     turn = TYPICAL * max(frame.half[0], frame.half[1], frame.half[2]) * frame.axes[0]
-    return make_grid(low, high, COARSE * (ballot.xi + turn * spread), VOXELS), ballot.xi + turn * ballot.radius
+    return make_grid(low, high, COARSE * (ballot.xi + turn * ballot.radius), VOXELS)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def cast_votes(voters, groups, node, spread, sharp, ballot, booth):
+def cast_votes(voters, node, sharp, ballot, booth):
     """The votes of some voters about a cell, in `booth.grid`; returns how many entries it has.
 
-    `spread` is the typical |x − c| of a group, the same for all voters; 0 when they vote together. With `sharp` a part
-    of each vote counts only where no coordinate of the residual need be more than ξ/2.
+    With `sharp` a part of each vote counts only where no coordinate of the residual need be more than ξ/2.
     """
     frame, low, high = _cell(node)
-    in_groups = groups.centres.shape[0] > 1 and spread > 0.0
-    grid, usual = _grid(frame, low, high, spread if spread > 0.0 else ballot.radius, ballot)
-    fine = in_groups and max(grid.size[0], grid.size[1], grid.size[2]) < FINE * usual
+    grid = _grid(frame, low, high, ballot)
     quarters = (2 if ballot.loss == TEAR else 3 if ballot.loss == TLS else 4) if sharp else 4
-    if not (fine and grouped_votes(voters, groups, frame, grid, ballot, quarters, booth)):
-        plain_votes(voters, (np.int64(0), voters.rows.shape[1]), frame, grid, ballot, quarters, booth)
+    plain_votes(voters, (np.int64(0), voters.rows.shape[1]), frame, grid, ballot, quarters, booth)
     return (grid.shape[0] + 1) * (grid.shape[1] + 1) * (grid.shape[2] + 1)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def count_votes(node, spread, threshold, ballot, votes):
+def count_votes(node, threshold, ballot, votes):
     """What the votes of all voters say about a cell of which savings above a threshold are of interest."""
     frame, low, high = _cell(node)
-    grid, _ = _grid(frame, low, high, spread if spread > 0.0 else ballot.radius, ballot)
+    grid = _grid(frame, low, high, ballot)
     most_votes = int(np.floor(min(threshold / ballot.unit, 2.0**30)))
     hull = survivors(votes, grid.shape, grid.shape[2] + 1, most_votes)
     cut = hull.below * ballot.unit

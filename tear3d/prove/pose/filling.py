@@ -99,10 +99,10 @@ Own = Callable[[FloatArray, FloatArray], tuple[NDArray[np.float32], NDArray[np.i
 """ξ and ballots of voters from ξ and w of pairs."""
 
 
-def fill(pairs: Pairs, frame: Frame, own: Own, crew: Crew[None]) -> Filled | None:
+def fill(pairs: Pairs, frame: Frame, own: Own, crew: Crew[None], grouped: bool = True) -> Filled | None:
     """Voters of pairs in a frame; None when the time is over."""
     blocks = list(pairs.blocks(BLOCK))
-    sorting = find_groups(pairs, blocks, crew)
+    sorting = find_groups(pairs, blocks, crew, depth_for(len(pairs)) if grouped else 0)
     if sorting is None:
         return None
     leaves, places = sorting
@@ -136,11 +136,11 @@ def fill(pairs: Pairs, frame: Frame, own: Own, crew: Crew[None]) -> Filled | Non
 
 
 def find_groups(
-    pairs: Pairs, blocks: list[Block], crew: Crew[None]
+    pairs: Pairs, blocks: list[Block], crew: Crew[None], depth: int
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]] | None:
     """Groups of pairs that are close together in the source, none when they are too few; and where the first of each
     block of pairs and each group goes when they are sorted by groups. None when the time is over."""
-    n, depth = len(pairs), depth_for(len(pairs))
+    n = len(pairs)
     counts, leaves = np.zeros((len(blocks), 2**depth), np.int64), np.empty(0, np.uint8)
     if depth:
         leaves = np.frombuffer(mmap(-1, n), np.uint8)  # goes back to the system when it goes; a heap might keep it

@@ -158,6 +158,8 @@ class Everybody(NamedTuple):
     typical: float
     radius: float
     """Typical ξ and |x − m|: part of no bound."""
+    grouped: bool = True
+    """Whether voters are sorted into groups, if they are many."""
 
 
 def pack(
@@ -179,7 +181,7 @@ def pack(
     shift = pose.translation + pose.rotation @ mean
     crew: Crew[None]
     with Crew(threads, limits or Limits()) as crew:
-        filled = fill(pairs, (pose.rotation, mean, shift), savings.own, crew)
+        filled = fill(pairs, (pose.rotation, mean, shift), savings.own, crew, known is None or known.grouped)
     if filled is None:
         return None
     voters, order, starts, extents = filled

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +15,7 @@ from tear3d.problem.pose import Pose
 from tear3d.prove.bounds.tallies import ROOM, cast_votes, count_votes, mark_voters
 from tear3d.prove.bounds.voters import make_block
 from tear3d.prove.bounds.votes import make_booth
-from tear3d.prove.pose.nodes import FACE, HIGH, LIST, LOW, VOTES, everywhere
+from tear3d.prove.pose.nodes import FACE, LIST, VOTES, everywhere
 from tear3d.prove.pose.points import pack
 from tear3d.stream.look import Look
 from tear3d.stream.pieces import Piece
@@ -43,7 +42,7 @@ class Parted:
                 piece = Piece(a, x[a:b], y[a:b], xi[a:b], w[a:b])
                 look.add(facts, number, piece, lambda: False)
                 parts.append(piece.inside(self.pairs.frame))
-        i = int(rng.integers(n))
+        i = int(rng.integers(len(self.pairs)))
         rotation = np.linalg.qr(rng.normal(size=(3, 3)))[0]
         rotation *= np.linalg.det(rotation)
         pose = Pose(rotation, self.pairs.y[i] - rotation @ self.pairs.x[i]).orthonormal()
@@ -63,9 +62,9 @@ class Parted:
         return node_of(p.ceiling, VOTES, face, (centre - half, centre + half), (np.minimum(low, high), high))
 
     def votes(self, node, sharp):
-        total, booth = np.zeros(ROOM, np.int32), make_booth(groups=True)
+        total, booth = np.zeros(ROOM, np.int32), make_booth()
         for p in self.packed:
-            count = cast_votes(p.voters, p.groups, node[FACE:LIST], 0.0, sharp, p.ballot, booth)
+            count = cast_votes(p.voters, node[FACE:LIST], sharp, p.ballot, booth)
             total[:count] += booth.grid[:count]
         return total
 
@@ -88,7 +87,7 @@ def test_no_pose_saves_more_than_its_pieces_vote(seed, loss, sharp, kind):
     node, ballot = parted.cell(rng), parted.packed[0].ballot
     votes = parted.votes(node, sharp)
     threshold = float(rng.uniform(0.0, 0.5)) * parted.packed[0].ceiling
-    count = count_votes(node[FACE:LIST], 0.0, threshold, ballot, votes)
+    count = count_votes(node[FACE:LIST], threshold, ballot, votes)
     low, high = np.array(count.low), np.array(count.high)
     for pose in poses_in(rng, node, 12):
         saving, t = parted.saving(node, pose), pose[3:]
@@ -121,7 +120,7 @@ def test_all_rotations_at_once(seed, loss):
     parted = Parted(rng, mixed_pairs(rng), loss)
     p = parted.packed[0]
     node = everywhere(p.low, p.high, p.ceiling)
-    count = count_votes(node[FACE:LIST], 0.0, 0.0, p.ballot, parted.votes(node, False))
+    count = count_votes(node[FACE:LIST], 0.0, p.ballot, parted.votes(node, False))
     for _ in range(20):
         g, i = rng.uniform(-1, 1, 3), int(rng.integers(p.size))
         pose = p.pose(int(rng.integers(4)), g, np.zeros(3))
@@ -131,25 +130,3 @@ def test_all_rotations_at_once(seed, loss):
 
 def test_what_a_grid_takes():
     assert 4 * ROOM == VOTE_BYTES
-
-
-@pytest.mark.parametrize("sharp", [False, True])
-def test_groups_vote_no_less_than_they_save(sharp):
-    """Pieces so large that their pairs vote in groups."""
-    rng = np.random.default_rng(2)
-    n = 320_000
-    x = rng.normal(size=(n, 3))
-    parted = Parted(
-        np.random.default_rng(0), (x, x + 0.02 * rng.normal(size=(n, 3)), np.full(n, 0.1), np.ones(n)), "tear"
-    )
-    p = max(parted.packed, key=lambda packed: packed.size)
-    assert len(p.groups.centres) > 1
-    booth = make_booth(groups=True)
-    for _ in range(6):
-        node = parted.cell(rng)
-        node[LOW + 3 : LOW + 6], node[HIGH + 3 : HIGH + 6] = -0.6, 0.6
-        cast_votes(p.voters, p.groups, node[FACE:LIST], p.groups.radius, sharp, p.ballot, booth)
-        count = count_votes(node[FACE:LIST], p.groups.radius, 0.0, p.ballot, booth.grid)
-        for pose in poses_in(rng, node, 5):
-            there = p.pose(int(node[FACE]), pose[:3], pose[3:])
-            assert full_saving(p.pairs, there, parted.loss) <= count.bound

@@ -12,6 +12,7 @@ from tear3d.problem.crew import Crew
 from tear3d.problem.limits import Limits
 from tear3d.problem.losses import LOSSES
 from tear3d.problem.pose import Pose
+from tear3d.prove.bounds.groups import depth_for
 from tear3d.prove.pose.filling import BLOCK, LARGEST_X, fill, find_groups, mean_of
 from tear3d.prove.pose.points import SINGLE_UP, pack
 from tests.prove.pose.cases import ballots_of, mixed_pairs
@@ -45,7 +46,7 @@ def test_rows_and_extents_are_those_of_numpy(seed, unequal, groups, kind):
     shift = pose.translation + pose.rotation @ mean
     turned, placed = (pairs.x - mean) @ pose.rotation.T, pairs.y - shift
     with grouped(Choices(groups, int(rng.integers(1, 20)))), Crew(1, Limits()) as crew:
-        leaves, _ = find_groups(pairs, list(pairs.blocks(BLOCK)), crew)
+        leaves, _ = find_groups(pairs, list(pairs.blocks(BLOCK)), crew, depth_for(len(pairs)))
         (rows, *own), order, starts, extent = fill(pairs, (pose.rotation, mean, shift), some_own, crew)
     assert len(leaves) == (n if groups <= n else 0)
     assert starts[-1] == n
