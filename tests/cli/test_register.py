@@ -1,12 +1,15 @@
 """`tear3d register`: what it prints, passes on and writes, and how it ends."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tear3d.io.pairs import read_pairs
+from tear3d.cli.options import as_bytes
+from tear3d.io.pairs import read_pairs, write_pairs
 from tear3d.io.poses import read_pose
+from tear3d.lab.synthetic import make_problem
 from tear3d.metrics import rotation_error
 from tests.cli.support import run
 
@@ -35,6 +38,7 @@ def test_options_reach_the_solver(solver, pairs_file):
             50,
         ),
         *("--rel-gap", 0.01, "--threads", 1, "--seed", 4, "--no-certify", "--bounds", "sweep", "--quiet"),
+        *("--memory-limit", "1.5GiB", "--checkpoint", "proof.npz"),
     )
     (call,) = solver.calls
     np.testing.assert_array_equal(call.pop("source"), read_pairs(pairs_file).source)
@@ -51,7 +55,30 @@ def test_options_reach_the_solver(solver, pairs_file):
         "certify": False,
         "bounds": "sweep",
         "method": "tear3d",
+        "memory_limit": 3 << 29,
+        "checkpoint": Path("proof.npz"),
     }
+
+
+@pytest.mark.parametrize(("text", "bytes_"), [("1000", 1000), ("512M", 1 << 29), ("2g", 2 << 30), ("0.5 GB", 1 << 29)])
+def test_bytes(text, bytes_):
+    assert as_bytes(text) == bytes_
+
+
+def test_bytes_that_are_none(pairs_file):
+    assert "something like 512M" in run("register", pairs_file, "--memory-limit", "much", code=2).stderr
+    assert "at least 134217728" in run("register", pairs_file, "--memory-limit", "1k", code=2).stderr
+
+
+def test_a_file_larger_than_its_limit(tmp_path):
+    """Read in passes, from the command line too."""
+    given = make_problem(1_500_000, outlier_ratio=0.9, cloud="ellipsoid", seed=0)
+    write_pairs(tmp_path / "pairs.npy", given.source, given.target)
+    name = tmp_path / "pairs.npy"
+    done = run("register", name, "-n", given.noise_bound, "--certify", "none", "--memory-limit", "128M", "--json")
+    found = json.loads(done.stdout)
+    assert "first look" in found["seconds"]
+    assert rotation_error(np.array(found["transformation"]), given.transformation) < 0.1
 
 
 def test_noise_bound_comes_from_the_file_or_is_asked_for(solver, pairs_file, tmp_path):
