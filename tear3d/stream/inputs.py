@@ -123,5 +123,7 @@ def _numbers(values: Any, name: str, n: int) -> Rows | FloatArray | Any:
 
 
 def _loaded(value: Any) -> Any:
-    rows = None if isinstance(value, np.ndarray) else as_rows(value)
-    return value if rows is None else rows.read(0, rows.shape[0])
+    rows = as_rows(value)
+    if rows is None:
+        return value
+    return rows.array if isinstance(rows, ArrayRows) else rows.read(0, rows.shape[0])

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from tear3d.errors import InputError
 
+SUFFIXES = (".npy", ".parquet")
+
 
 class Rows(Protocol):
     """What holds one row for each pair. `read` may be called by one thread at a time."""
@@ -122,4 +124,5 @@ def _let_go(part: NDArray[Any], mapped: mmap.mmap, begin: int) -> None:
 
 
 def is_path(obj: object) -> bool:
-    return isinstance(obj, str | os.PathLike)
+    """A string is one only when it ends like the name of a file that can be opened."""
+    return isinstance(obj, os.PathLike) or (isinstance(obj, str) and obj.lower().endswith(SUFFIXES))
