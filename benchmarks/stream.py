@@ -51,8 +51,9 @@ def write_problem(path: Path, n: int, ratio: float = RATIO) -> np.ndarray:
 def one(path: Path, limit: int, time_limit: float) -> dict[str, Any]:
     """A run here, with a row for each pass."""
     import tear3d
+    from tear3d.problem.limits import READING
     from tear3d.stream import register
-    from tear3d.stream.local import READING, Local
+    from tear3d.stream.local import Local
 
     passes: list[dict[str, Any]] = []
 

@@ -12,6 +12,8 @@ from typing import Literal
 
 import numpy as np
 
+READING = "reading"
+"""The step in which threads wait for pairs that come from elsewhere."""
 Stop = Literal["interrupted", "time_limit", "node_limit"]
 
 
@@ -71,12 +73,13 @@ class Limits:
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
-        """Add the time that the block takes to a step's."""
-        began = self.seconds
+        """Add the time that the block takes to a step's, without what it waits for pairs to be read: a step itself."""
+        began, read = self.seconds, self.laps.get(READING, 0.0)
         try:
             yield
         finally:
-            self.laps[name] = self.laps.get(name, 0.0) + self.seconds - began
+            took = self.seconds - began - (self.laps.get(READING, 0.0) - read)
+            self.laps[name] = self.laps.get(name, 0.0) + took
 
     @contextmanager
     def proving(self) -> Iterator[None]:

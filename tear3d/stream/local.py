@@ -9,15 +9,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Protocol, TypeVar
 
 from tear3d.problem.crew import Crew
-from tear3d.problem.limits import Limits
+from tear3d.problem.limits import READING, Limits
 from tear3d.stream.pieces import Piece, Pieces
 
 Sum = TypeVar("Sum")
 
 AHEAD = 1
 """Pieces that are read before somebody asks for them (memory; free choice)."""
-READING = "reading"
-"""The step in which threads wait for a piece: a part of the others."""
 
 
 class Pass(Protocol[Sum]):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -41,6 +43,24 @@ def test_what_it_says_of_its_pose_is_true():
     saving = naive_saving(given.source, given.target, xi, np.ones(len(xi)), found.rotation, found.translation)
     assert found.saving == pytest.approx(saving, rel=1e-9)
     assert found.objective == pytest.approx(xi.sum() - saving, rel=1e-9)
+
+
+def test_steps_add_up_to_what_it_took():
+    """Reading is a step of its own, and no part of another."""
+
+    class Slow(ArrayRows):
+        def read(self, start, stop):
+            time.sleep(0.02)
+            return super().read(start, stop)
+
+    given = problem(20_000, 0.8)
+    bound, one = np.array([given.noise_bound]), np.ones(1)
+    pieces = Pieces.of(Slow(given.source), ArrayRows(given.target), bound, one, 2_000)
+    began = time.perf_counter()
+    found = solve(pieces, certify=False)
+    took = time.perf_counter() - began
+    assert found.seconds["reading"] > 0.3
+    assert 0.9 * took < sum(found.seconds.values()) <= took
 
 
 def test_bits_do_not_depend_on_threads():
