@@ -48,10 +48,18 @@ class Cells:
     """The cells that are left, and the bound of what is closed."""
 
     def __init__(
-        self, runner: Runner, scene: Scene, sample: Pairs, threshold: float, limits: Limits, room: tuple[int, int]
+        self,
+        runner: Runner,
+        scene: Scene,
+        sample: Pairs,
+        savings: tuple[float, float],
+        limits: Limits,
+        room: tuple[int, int],
     ) -> None:
-        """`room` is that for votes, in bytes in a thread, and for pairs that matter."""
-        self.runner, self.scene, self.threshold, self.limits = runner, scene, threshold, limits
+        """`savings` are what the pose saves and what is of no interest yet; `room` is that for votes, in bytes in a
+        thread, and for pairs that matter."""
+        self.runner, self.scene, self.limits = runner, scene, limits
+        self.saving, self.threshold = savings
         self.together = max(FEWEST_CELLS, min(MOST_CELLS, room[0] // VOTE_BYTES))
         self.most_pairs = room[1]
         probes = sample.take(spread_rows(len(sample), PROBES))
@@ -156,7 +164,7 @@ class Cells:
         return _split(node, sides_to_halve(node, *self._sizes(), self.threshold)), 0
 
     def _report(self, done: float) -> None:
-        self.limits.report(POSE, self.threshold, max(self.threshold, self.bound()), done)
+        self.limits.report(POSE, self.saving, max(self.saving, self.bound()), done)
 
 
 def _split(node: FloatArray, halve: tuple[bool, bool, bool]) -> FloatArray:

@@ -43,8 +43,8 @@ class Checkpoint:
         known = str(found.pop("about", ""))
         if known != self._about:
             raise InputError(
-                f"checkpoint: {self.path} is of another problem, of other options or of another version: remove it, or "
-                "name another"
+                f"checkpoint: {self.path} is of another problem, of other options, of another pose or version: "
+                "remove it, or name another"
             )
         return found
 

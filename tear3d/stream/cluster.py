@@ -63,11 +63,13 @@ class Cluster:
         self.client.run(_compile, groups, workers=list(hosts.values()))
 
     def run(self, work: Pass[Any], limits: Limits, tick: Callable[[float], object] | None = None) -> Any:
-        from distributed import CancelledError, KilledWorker, TimeoutError, wait
+        from distributed import CancelledError, KilledWorker
+        from distributed.comm import CommClosedError
 
         self.passes += 1
         try:
-            wait(self._chunks)
+            if not self._waited(self._chunks, limits):
+                return None
             left = None if limits.time_limit is None else max(0.0, limits.time_limit - limits.seconds)
             sums = [self.client.submit(_add_up, work, left, *chunks, pure=False) for chunks in self._shares()]
             parts = list(sums)
@@ -77,20 +79,34 @@ class Cluster:
                     pair[0] if len(pair) == 1 else self.client.submit(_merge, work, *pair, pure=False) for pair in pairs
                 ]
             total = parts[0]
-            while not total.done():
-                if limits.over():
-                    self.client.cancel([*sums, *parts], force=True)
-                    return None
-                try:
-                    wait(total, timeout=PAUSE)
-                except TimeoutError:
-                    self._check()
-                    if tick is not None:
-                        tick(sum(part.done() for part in sums) / len(sums))
-            found = total.result()
-        except (CancelledError, KilledWorker, OSError) as error:
+            if not self._waited([total], limits, lambda: tick and tick(sum(part.done() for part in sums) / len(sums))):
+                self.client.cancel([*sums, *parts], force=True)
+                return None
+        except (CancelledError, OSError) as error:
             raise ClusterError(_lost(error, self.client)) from error
-        return found
+        try:
+            return (
+                total.result()
+            )  # what a chunk could not be made of, such as a file that is not there, is raised as it is
+        except KilledWorker as error:
+            raise ClusterError(f"workers were killed again and again while they looked at a chunk: {error}") from error
+        except (CancelledError, CommClosedError) as error:
+            raise ClusterError(_lost(error, self.client)) from error
+
+    def _waited(self, futures: list[Any], limits: Limits, tick: Callable[[], object] | None = None) -> bool:
+        """Wait for futures; False when the limits were over before."""
+        from distributed import TimeoutError, wait
+
+        while not all(future.done() for future in futures):
+            if limits.over():
+                return False
+            try:
+                wait(futures, timeout=PAUSE)
+            except TimeoutError:
+                self._check()
+                if tick is not None:
+                    tick()
+        return True
 
     def _shares(self) -> Iterator[list[Any]]:
         """Chunks that lie on the same worker, in as many lists as it has threads; wherever they are, all of them."""

@@ -30,7 +30,7 @@ log = logging.getLogger("tear3d")
 
 PAIR_BYTES = 128
 """What the search in memory takes for a pair, the pair itself included: 48 + 32, what is copied of it while it is
-gathered, and what threads copy (measured: `benchmarks.stream`)."""
+gathered, and what threads copy. An estimate; `benchmarks.stream` measures the peak of the process."""
 
 
 def prove_streamed(
@@ -61,8 +61,8 @@ def prove_streamed(
         Where the search is kept after every pass, and goes on from.
     """
     with limits.timed(POSE):
-        threshold = start.saving * (1.0 + Rest.prune * options.rel_gap)
-        cells = Cells(runner, scene, sample, threshold, limits, (room // 8, room // PAIR_BYTES))
+        savings = start.saving, start.saving * (1.0 + Rest.prune * options.rel_gap)
+        cells = Cells(runner, scene, sample, savings, limits, (room // 8, room // PAIR_BYTES))
         search = _Search(cells, start, options, checkpoint)
         search.run(cells.run(search.save))
         certificate = search.certificate()

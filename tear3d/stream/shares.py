@@ -12,7 +12,7 @@ IN_MEMORY = 96
 BLOCK_BYTES = 160
 """Bytes that a pair of a piece takes while a thread looks at it: as it is read and read ahead, as float64, packed."""
 SMALLEST, LARGEST = 1 << 15, 1 << 20
-"""Pairs of a piece (free choices: fewer have no use of groups, more do not make them faster)."""
+"""Pairs of a piece (free choices: of fewer the grids of votes cost more than the votes)."""
 SHARE = 4
 """Without a limit, what lies in files may take one in so many bytes of the machine's memory (free choice)."""
 

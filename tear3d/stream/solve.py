@@ -89,7 +89,8 @@ def solve_streamed(
             proof = prove_streamed(runner, scene, sample, proof.best, options, limits, room, kept)
             ended = limits.exceeded()
         if proof.best.pose is not best.pose:  # what is said of it must be of it, whatever the time
-            anew = _measured(runner, proof.best.pose, shown, sample, options, Limits(), room)
+            with limits.timed("refinement"):
+                anew = _measured(runner, proof.best.pose, shown, sample, options, Limits(), room)
             assert anew is not None  # without a limit
             best = anew
     with limits.timed("packaging"):
