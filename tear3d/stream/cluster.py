@@ -85,9 +85,7 @@ class Cluster:
         except (CancelledError, OSError) as error:
             raise ClusterError(_lost(error, self.client)) from error
         try:
-            return (
-                total.result()
-            )  # what a chunk could not be made of, such as a file that is not there, is raised as it is
+            return total.result()  # an error of a chunk, as of a file that is not there, is raised as it is
         except KilledWorker as error:
             raise ClusterError(f"workers were killed again and again while they looked at a chunk: {error}") from error
         except (CancelledError, CommClosedError) as error:

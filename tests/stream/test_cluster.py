@@ -117,6 +117,18 @@ def test_register(client):
         tear3d.register(source, target, noise_bound=1.0, client=client, certify="rows")
 
 
+def test_a_chunk_that_cannot_be_made_is_no_lost_cluster(client):
+    given = problem(30_000, 0.9)
+    source, target = on_workers(given)
+    broken = source.map_blocks(missing, dtype=float, meta=np.empty((0, 3)))
+    with pytest.raises(FileNotFoundError, match=r"no such scan\.npy"):
+        tear3d.register(broken, target, noise_bound=given.noise_bound, client=client)
+
+
+def missing(block):
+    raise FileNotFoundError("no such scan.npy")
+
+
 def test_a_time_limit_ends_it(client):
     given = problem(200_000, 0.99)
     limits = Limits(time_limit=None, proof_limit=1.0)

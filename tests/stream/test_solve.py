@@ -63,6 +63,15 @@ def test_steps_add_up_to_what_it_took():
     assert 0.9 * took < sum(found.seconds.values()) <= took
 
 
+def test_progress_tells_what_is_saved():
+    given, seen = problem(60_000, 0.95, cloud="ellipsoid"), []
+    limits = Limits(progress=seen.append, interval=1e-4)
+    found = solve(pieces_of(given, 8_000), limits=limits, room=1 << 22)
+    told = [report for report in seen if report.stage == "pose"]
+    assert told
+    assert all(report.saving <= found.saving <= report.saving_bound * (1.0 + 1e-9) for report in told)
+
+
 def test_bits_do_not_depend_on_threads():
     given = problem(20_000, 0.95)
     one, *others = (solve(pieces_of(given, 3_000), threads=threads) for threads in (1, 2, 4))
