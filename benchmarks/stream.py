@@ -4,7 +4,7 @@
     python -m benchmarks.stream --sizes 2e6,1e7,1e8     # 2.4 GB on disk
     python -m benchmarks.stream --cluster               # two workers against two threads
 
-Each run is a process of its own. The model has five constants (`CONSTANTS`), fitted to the passes of the smaller sizes.
+Each run is a process of its own. The model has six constants (`CONSTANTS`), fitted to the passes of the smaller sizes.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from benchmarks.output import OUT, console, count, seconds, show, write_json
 
 BOUND, RATIO = 0.0554, 0.99
 CHUNK = 1_000_000
-CONSTANTS = ("look", "survey", "pack", "vote", "touch")
-"""Of the first look; of a survey, for each pose; of a pass of the proof, and for each cell, votes or gathering."""
+CONSTANTS = ("look", "survey", "seat", "vote", "mark", "pick")
+"""Of the first look; of a survey, for each pose; of a pass of the proof, and for each visit of a pair: to vote about a
+cell, to be marked as one that matters in it, to be picked for a family of cells (`Family.visits`)."""
 
 
 def write_problem(path: Path, n: int, ratio: float = RATIO) -> np.ndarray:
@@ -65,7 +66,9 @@ def one(path: Path, limit: int, time_limit: float) -> dict[str, Any]:
             took = time.perf_counter() - began
             waited = limits.laps.get(READING, 0.0) - read
             kind = type(work).__name__
-            passes.append({"kind": kind, "cells": cells, "seconds": took, "reading": waited, "done": found is not None})
+            visits = work.family.visits() if hasattr(work, "family") else (0.0, 0.0)
+            row = {"kind": kind, "cells": cells, "seconds": took, "reading": waited, "done": found is not None}
+            passes.append(row | {"visits": visits})
             return found
 
     register.Local = Recording  # type: ignore[misc]
@@ -92,14 +95,14 @@ def one(path: Path, limit: int, time_limit: float) -> dict[str, Any]:
 
 def terms(one: dict[str, Any]) -> list[float]:
     """How often each constant counts in a pass."""
-    kind, cells = one["kind"], one["cells"]
-    packed = kind in ("Votes", "Gather")
+    kind, cells, (visits, picks) = one["kind"], one["cells"], one["visits"]
     return [
         kind == "Look",
         (kind == "Agreement") * cells,
-        packed,
-        (kind == "Votes") * cells,
-        (kind == "Gather") * cells,
+        kind in ("Votes", "Gather"),
+        (kind == "Votes") * visits,
+        (kind == "Gather") * visits,
+        picks,
     ]
 
 

@@ -72,18 +72,24 @@ def _tallies() -> None:
     import numpy as np
 
     from tear3d.problem.losses import TEAR
-    from tear3d.prove.bounds.tallies import cast_votes, count_votes, mark_voters
-    from tear3d.prove.bounds.voters import Voters
+    from tear3d.prove.bounds.tallies import cast_votes, count_votes, mark_voters, pick_voters
+    from tear3d.prove.bounds.voters import BLOCK, Copies, Voters
     from tear3d.prove.bounds.votes import Ballot, make_booth
     from tear3d.prove.pose.nodes import FACE, LIST, roots
+    from tear3d.stream.scene import seat
 
     one = np.ones(1, np.float32)
-    voters = Voters(np.zeros((6, 1), np.float32), one, one.astype(np.int32), np.empty(0, np.int32))
+    voters = Voters(np.zeros((6, 1), np.float32), one, one.astype(np.int32), np.zeros(1, np.int32))
     ballot, booth = Ballot(1.0, 0.0, 1.0, 1.0, TEAR, 1), make_booth()
     node = roots(-np.ones(3), np.ones(3), 1.0)[0][FACE:LIST]
-    cast_votes(voters, node, False, ballot, booth)
+    copies = Copies(voters, 0, np.zeros(1, np.int64), np.zeros(BLOCK, np.uint8), booth.block)
+    pick_voters(voters, (0, 1), node, 0.0, copies)
+    cast_votes(voters, (0, 1), node, False, ballot, booth)
     count_votes(node, 0.5, ballot, booth.grid)
-    mark_voters(voters, node, 0.0, booth.block, np.zeros(1, np.uint8))
+    for dtype in (np.float32, np.float64):
+        x, zero = np.zeros((1, 3), dtype), np.zeros(3)
+        seat(x, x, (zero, zero, 1.0), (np.eye(3), zero, zero), voters.rows)
+    mark_voters(voters, (0, 1), node, 0.0, booth.block, np.zeros(1, np.uint8))
 
 
 def _slopes(*, single: bool = True) -> None:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray, spread_rows
 from tear3d.problem.limits import Limits
-from tear3d.problem.losses import LOSSES
 from tear3d.problem.pairs import Pairs
-from tear3d.prove.bounds.tallies import count_votes
+from tear3d.prove.bounds.tallies import count_votes, mark_voters
+from tear3d.prove.bounds.voters import make_block
 from tear3d.prove.certificate import POSE
 from tear3d.prove.pose.cells import AGAIN
 from tear3d.prove.pose.nodes import (
@@ -28,11 +28,12 @@ from tear3d.prove.pose.nodes import (
     roots,
     sides_to_halve,
 )
-from tear3d.prove.pose.points import pack
 from tear3d.prove.stage import BOUND
+from tear3d.stream.families import Family, find_families
 from tear3d.stream.local import Runner
+from tear3d.stream.scene import Scene
 from tear3d.stream.shares import FEWEST_CELLS, MOST_CELLS, VOTE_BYTES
-from tear3d.stream.votes import Scene, Tally, Votes, touching
+from tear3d.stream.votes import Tally, Votes
 
 log = logging.getLogger("tear3d")
 
@@ -63,9 +64,8 @@ class Cells:
         self.together = max(FEWEST_CELLS, min(MOST_CELLS, room[0] // VOTE_BYTES))
         self.most_pairs = room[1]
         probes = sample.take(spread_rows(len(sample), PROBES))
-        packed = pack(probes, LOSSES[scene.loss], scene.pose, scene.everybody)
-        assert packed is not None  # without limits
-        self.probes = packed
+        self.probes = packed = scene.pack(probes)
+        self._block = make_block()
         self.open = everywhere(packed.low, packed.high, scene.everybody.savings.total * (1.0 + 1e-9))[None]
         self.looks = np.zeros(len(self.open), np.int64)
         self.closed, self.visited = 0.0, 0
@@ -105,9 +105,9 @@ class Cells:
         most = SPARE * self.most_pairs / self.runner.num_pairs
         union: NDArray[np.bool_] = np.zeros(0, bool)
         for node in self.open[np.lexsort(self.open[:, FACE : LOW + 3].T[::-1])]:  # neighbours share their pairs
-            mask = touching(self.probes, node[None], self.limits.over)
-            if mask is None:
+            if self.limits.over():
                 return None
+            mask = self._touching(node)
             if mask.mean() > most:
                 continue
             if not found or (union | mask).mean() > most:
@@ -118,6 +118,10 @@ class Cells:
             found[-1].append(node)
         return [np.array(nodes) for nodes in found]
 
+    def families(self, nodes: FloatArray) -> Family:
+        """Families of nodes, by how many pairs of the sample matter between them."""
+        return find_families(nodes, self._share)
+
     def step(self) -> bool:
         """One pass for the cells with the largest bounds; False when nothing more is to be had from passes."""
         order = np.argsort(-self.open[:, BOUND], kind="stable")
@@ -126,7 +130,7 @@ class Cells:
         if not len(chosen):
             return False
         nodes, seen = self.open[chosen], self.looks[chosen]
-        work = Votes(self.scene, nodes, bool(seen.min() > 0))
+        work = Votes(self.scene, nodes, self.families(nodes), bool(seen.min() > 0))
         tally: Tally | None = self.runner.run(work, self.limits, self._report)
         if tally is None:
             return False
@@ -141,6 +145,17 @@ class Cells:
         self.history.append((self.limits.seconds, self.bound()))
         log.info("pass %d: %d cells left, bound %.6g", self.runner.passes, len(self.open), self.bound())
         return True
+
+    def _share(self, node: FloatArray) -> float:
+        """Of the pairs that matter in a cell, by a sample."""
+        return float(self._touching(node).mean())
+
+    def _touching(self, node: FloatArray) -> NDArray[np.bool_]:
+        """Which of the sample matter in a cell."""
+        mask = np.zeros(self.probes.size, np.uint8)
+        everybody = self.probes.voters, (0, self.probes.size)
+        mark_voters(*everybody, node[FACE:LIST], self.probes.ballot.margin, self._block, mask)
+        return mask.astype(bool)
 
     def _sizes(self) -> tuple[float, float]:
         ballot = self.probes.ballot

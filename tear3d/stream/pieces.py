@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tear3d.errors import InputError
 from tear3d.problem.arrays import FloatArray
-from tear3d.problem.pairs import Frame, Pairs
+from tear3d.problem.pairs import Frame, Pairs, some, take
 from tear3d.stream.rows import Rows
 
 _ZERO = np.zeros(3)
@@ -27,8 +27,13 @@ class Piece(NamedTuple):
     xi: FloatArray
     w: FloatArray
 
+    def take(self, rows: NDArray[np.int64]) -> Piece:
+        """Some of its pairs. Their numbers among all are no longer those from `first` on."""
+        xi, w = take(self.xi, rows), take(self.w, rows)
+        return Piece(self.first, some(self.x, rows), some(self.y, rows), xi, w)
+
     def inside(self, frame: Frame) -> Pairs:
-        """As pairs of a frame; `Pairs.rows` are their numbers among all."""
+        """As pairs of a frame."""
         x, y = self.x - frame.source, self.y - frame.target
         xi, w = self.xi, self.w
         if frame.unit != 1.0:

@@ -24,7 +24,8 @@ from tear3d.stream.cells import Cells
 from tear3d.stream.checkpoint import Checkpoint
 from tear3d.stream.local import Runner
 from tear3d.stream.rest import Rest
-from tear3d.stream.votes import Gather, Scene
+from tear3d.stream.scene import Scene
+from tear3d.stream.votes import Gather
 
 log = logging.getLogger("tear3d")
 
@@ -121,7 +122,7 @@ class _Search:
         left = _without(cells.open, chunks)
         while waiting and self.limits.exceeded() is None:
             chunk = waiting.pop(0)
-            gather = Gather(cells.scene, chunk, cells.most_pairs)
+            gather = Gather(cells.scene, chunk, cells.families(chunk), cells.most_pairs)
             found = cells.runner.run(gather, self.limits, lambda done: None)
             if found is not None and not found.full:
                 log.info("%d pairs matter in %d cells", found.count, len(chunk))

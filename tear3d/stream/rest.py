@@ -14,7 +14,7 @@ from tear3d.prove.pose.lists import Lists
 from tear3d.prove.pose.points import pack
 from tear3d.prove.pose.stage import SMALLEST_XI, WholePose
 from tear3d.prove.whole import SINGLE_GAP
-from tear3d.stream.votes import Scene
+from tear3d.stream.scene import Scene
 
 
 class Rest(WholePose):

@@ -27,7 +27,7 @@ from tear3d.stream.checkpoint import Checkpoint
 from tear3d.stream.local import Runner
 from tear3d.stream.look import Facts, Look
 from tear3d.stream.prove import prove_streamed
-from tear3d.stream.votes import Scene
+from tear3d.stream.scene import Scene
 from tear3d.stream.whole import check_digits, everybody
 
 log = logging.getLogger("tear3d")

@@ -10,35 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
-from tear3d.problem.losses import LOSSES
-from tear3d.problem.pairs import Frame, Pairs, some, take
-from tear3d.problem.pose import Pose
-from tear3d.prove.bounds.tallies import ROOM, cast_votes, mark_voters
-from tear3d.prove.bounds.voters import make_block
-from tear3d.prove.bounds.votes import Booth, make_booth
+from tear3d.problem.pairs import Frame, Pairs
+from tear3d.prove.bounds.tallies import ROOM, cast_votes
 from tear3d.prove.pose.nodes import FACE, LIST
-from tear3d.prove.pose.points import Everybody, Packed, pack
+from tear3d.stream.desk import Desk
+from tear3d.stream.families import Family
 from tear3d.stream.pieces import Piece
-
-
-@dataclass(frozen=True)
-class Scene:
-    """How pieces are packed for the proof."""
-
-    frame: Frame
-    pose: Pose
-    loss: str
-    everybody: Everybody
-
-    def pack(self, piece: Piece) -> tuple[Packed | None, NDArray[np.int64]]:
-        """The pairs of a piece that can save anything, and their numbers in it."""
-        pairs = piece.inside(self.frame)
-        good = np.broadcast_to((pairs.xi > 0.0) & (pairs.w > 0.0), len(pairs))
-        rows = np.flatnonzero(good)
-        if not len(rows):
-            return None, rows
-        kept = pairs if len(rows) == len(pairs) else pairs.take(rows)
-        return pack(kept, LOSSES[self.loss], self.pose, self.everybody._replace(grouped=False)), rows
+from tear3d.stream.scene import Scene
 
 
 @dataclass
@@ -46,11 +24,10 @@ class Tally:
     """Votes about every cell."""
 
     votes: NDArray[np.int32]
-    booth: Booth | None = None
-    """Work space."""
+    desk: Desk | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"votes": self.votes, "booth": None}
+        return {"votes": self.votes, "desk": None}
 
 
 @dataclass(frozen=True)
@@ -59,22 +36,24 @@ class Votes:
 
     scene: Scene
     nodes: FloatArray
+    family: Family
+    """Of all nodes."""
     sharp: bool
 
     def begin(self) -> Tally:
         return Tally(np.zeros((len(self.nodes), ROOM), np.int32))
 
     def add(self, total: Tally, number: int, piece: Piece, over: Callable[[], bool]) -> Tally | None:
-        packed, _ = self.scene.pack(piece)
-        if packed is None:
+        seated = self.scene.seat(piece)
+        if seated is None:
             return total
-        if total.booth is None:
-            total.booth = make_booth()
-        for k, node in enumerate(self.nodes):
+        desk = total.desk = total.desk or Desk()
+        grid = desk.booth.grid
+        for k, who in desk.walk(seated, self.family):
             if over():
                 return None
-            count = cast_votes(packed.voters, node[FACE:LIST], self.sharp, packed.ballot, total.booth)
-            total.votes[k, :count] += total.booth.grid[:count]
+            count = cast_votes(*who, self.nodes[k, FACE:LIST], self.sharp, seated.ballot, desk.booth)
+            total.votes[k, :count] += grid[:count]
         return total
 
     def merge(self, one: Tally, other: Tally) -> Tally:
@@ -91,6 +70,10 @@ class Gathered:
     count: int = 0
     full: bool = False
     """There were more than there is room for: none are here."""
+    desk: Desk | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"desk": None}
 
     def pairs(self, frame: Frame, num_pairs: int) -> Pairs:
         columns = [np.concatenate([self.parts[piece][k] for piece in sorted(self.parts)]) for k in range(5)]
@@ -106,22 +89,27 @@ class Gather:
 
     scene: Scene
     nodes: FloatArray
+    family: Family
+    """Of all nodes."""
     most: int
 
     def begin(self) -> Gathered:
         return Gathered()
 
     def add(self, total: Gathered, number: int, piece: Piece, over: Callable[[], bool]) -> Gathered | None:
-        packed, usable = self.scene.pack(piece)
-        if packed is None or total.full:
+        seated = None if total.full else self.scene.seat(piece)
+        if seated is None:
             return total
-        mask = touching(packed, self.nodes, over)
-        if mask is None:
-            return None
-        rows = np.sort(packed.numbers(packed.voters, (0, packed.size))[mask]).astype(np.int64)
-        pairs = packed.pairs
-        numbers = (np.broadcast_to(take(values, rows), len(rows)).copy() for values in (pairs.xi, pairs.w))
-        total.parts[number] = piece.first + usable[rows], some(pairs.x, rows), some(pairs.y, rows), *numbers
+        desk = total.desk = total.desk or Desk()
+        mask = np.zeros(seated.size, np.uint8)
+        for k, who in desk.walk(seated, self.family):
+            if over():
+                return None
+            desk.mark(who, self.nodes[k], seated.ballot.margin, mask)
+        rows = seated.rows(mask)
+        pairs = piece.take(rows).inside(self.scene.frame)
+        numbers = (np.broadcast_to(values, len(rows)).copy() for values in (pairs.xi, pairs.w))
+        total.parts[number] = piece.first + rows, pairs.x, pairs.y, *numbers
         total.count += len(rows)
         return self._checked(total)
 
@@ -136,16 +124,6 @@ class Gather:
             total.full = True
             total.parts.clear()
         return total
-
-
-def touching(packed: Packed, nodes: FloatArray, over: Callable[[], bool]) -> NDArray[np.bool_] | None:
-    """Which voters can save anything in some cells; None when it is time to stop."""
-    mask, block = np.zeros(packed.size, np.uint8), make_block()
-    for node in nodes:
-        if over():
-            return None
-        mark_voters(packed.voters, node[FACE:LIST], packed.ballot.margin, block, mask)
-    return mask.astype(bool)
 
 
 def _one(values: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from tear3d.problem.losses import TEAR, TLS
-from tear3d.prove.bounds.voters import BLOCK, places, touch
+from tear3d.prove.bounds.voters import BLOCK, copy_voters, places, touch
 from tear3d.prove.bounds.votes import COARSE, MARGIN, TYPICAL, plain_votes
 from tear3d.prove.bounds.voxels import ORIGIN, VOXELS, left_of, make_grid, survivors
 from tear3d.prove.domains.rotations import ALL_ROTATIONS, Triple, cell_frame
@@ -48,15 +48,15 @@ def _grid(frame, low, high, ballot):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def cast_votes(voters, node, sharp, ballot, booth):
-    """The votes of some voters about a cell, in `booth.grid`; returns how many entries it has.
+def cast_votes(voters, span, node, sharp, ballot, booth):
+    """The votes of voters start:stop about a cell, in `booth.grid`; returns how many entries it has.
 
     With `sharp` a part of each vote counts only where no coordinate of the residual need be more than ξ/2.
     """
     frame, low, high = _cell(node)
     grid = _grid(frame, low, high, ballot)
     quarters = (2 if ballot.loss == TEAR else 3 if ballot.loss == TLS else 4) if sharp else 4
-    plain_votes(voters, (np.int64(0), voters.rows.shape[1]), frame, grid, ballot, quarters, booth)
+    plain_votes(voters, span, frame, grid, ballot, quarters, booth)
     return (grid.shape[0] + 1) * (grid.shape[1] + 1) * (grid.shape[2] + 1)
 
 
@@ -78,13 +78,29 @@ def count_votes(node, threshold, ballot, votes):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def mark_voters(voters, node, margin, block, mask):
-    """mask[i] = 1 for the voters that can save anything in a cell; those marked before stay so."""
+def mark_voters(voters, span, node, margin, block, mask):
+    """Of voters start:stop, mask[i] = 1 for those that can save anything in a cell, where i is what they are copies of
+    if they are copies; others stay as they are."""
     frame, low, high = _cell(node)
     wide = (high[0] - low[0], high[1] - low[1], high[2] - low[2])
-    shared = voters.xi.size == 1
-    for begin in range(0, voters.rows.shape[1], BLOCK):
-        end = min(voters.rows.shape[1], begin + BLOCK)
+    shared, copied = voters.xi.size == 1, voters.index.size > 0
+    touches = np.empty(BLOCK, np.uint8)
+    for begin in range(span[0], span[1], BLOCK):
+        end = min(span[1], begin + BLOCK)
         places(voters, (begin, end), frame, ORIGIN, low, margin, block)
         xi = voters.xi if shared else voters.xi[begin:end]
-        touch(block, xi, end - begin, ORIGIN, wide, 1, mask[begin:end])
+        for i in range(end - begin):
+            touches[i] = 0
+        touch(block, xi, end - begin, ORIGIN, wide, 1, touches)
+        for i in range(end - begin):
+            mask[voters.index[begin + i] if copied else begin + i] |= touches[i]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def pick_voters(voters, span, node, margin, copies):
+    """Copy those of voters start:stop that can save anything in a cell; False when there is no room for them."""
+    frame, low, high = _cell(node)
+    boxes = np.empty((1, 6))
+    for j in range(3):
+        boxes[0, j], boxes[0, 3 + j] = low[j], high[j]
+    return copy_voters(voters, span, frame, boxes, 1, margin, copies)

@@ -64,7 +64,7 @@ class Parted:
     def votes(self, node, sharp):
         total, booth = np.zeros(ROOM, np.int32), make_booth()
         for p in self.packed:
-            count = cast_votes(p.voters, node[FACE:LIST], sharp, p.ballot, booth)
+            count = cast_votes(p.voters, (0, p.size), node[FACE:LIST], sharp, p.ballot, booth)
             total[:count] += booth.grid[:count]
         return total
 
@@ -106,7 +106,7 @@ def test_who_is_not_marked_saves_nothing(seed, loss, kind):
     node = parted.cell(rng)
     for p in parted.packed:
         mask = np.zeros(p.size, np.uint8)
-        mark_voters(p.voters, node[FACE:LIST], p.ballot.margin, make_block(), mask)
+        mark_voters(p.voters, (0, p.size), node[FACE:LIST], p.ballot.margin, make_block(), mask)
         rest = p.pairs.take(p.numbers(p.voters, (0, p.size))[mask == 0].astype(np.int64))
         for pose in poses_in(rng, node, 6):
             there = p.pose(int(node[FACE]), pose[:3], pose[3:])
