@@ -29,6 +29,11 @@ def refused(place, text, *options):
         ("source,target,voxel\n", "unknown column 'voxel'"),
         ("source,target,source\n", "there twice"),
         ("source,target\n", "has no rows"),
+        ("source;target\na.npy;b.npy\n", "'source;target'; expected columns with commas between them"),
+        ('source,target\na.npy,"b.npy\nc.npy,b.npy\n', "line 3: unexpected end of data"),
+        ('"source,target\n', "unexpected end of data"),
+        ("source,target\na.npy,\0\n", "not a text file"),
+        ("source,target\na.npy,.\n", "is no file"),
         ("source,target\na.npy\n", "line 2: expected source and target, or pairs"),
         ("source,target,pairs\na.npy,b.npy,c.npy\n", "line 2: expected source and target, or pairs"),
         ("source,target\na.npy,b.npy,3\n", "line 2: has more cells"),
@@ -59,10 +64,12 @@ def test_files_that_are_no_manifest(place):
 
 def test_folders(place, tmp_path_factory):
     empty = tmp_path_factory.mktemp("empty")
-    assert "has 0 scans: expected at least two" in run("batch", empty, "--out", place / "out", code=2).stderr
+    assert "has no scans: expected at least two" in run("batch", empty, "--out", place / "out", code=2).stderr
     assert "the folder of the scans" in run("batch", place, "--out", place, code=2).stderr
+    np.save(empty / "only.npy", np.eye(3))
+    assert "has 1 scan: expected at least two" in run("batch", empty, "--out", place / "out", code=2).stderr
     (empty / "mine.txt").touch()
-    assert "holds mine.txt, not written by a batch" in run("batch", place, "--out", empty, code=2).stderr
+    assert "not written by a batch" in run("batch", place, "--out", empty, code=2).stderr
     assert "is a file" in run("batch", place, "--out", place / "a.npy", code=2).stderr
     assert "rel_gap is 0" in run("batch", place, "--out", place / "out", "--rel-gap", "0", code=2).stderr
 
