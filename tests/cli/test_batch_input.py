@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tear3d.cli import batch_rows
+from tear3d.cli.batch_store import Store
 from tear3d.cli.manifest import natural, read_manifest
 from tests.cli.support import run
 
@@ -81,6 +83,18 @@ def test_scans_of_a_folder_in_their_natural_order(tmp_path):
     jobs = read_manifest(tmp_path, tmp_path / "out", {}, all_pairs=False)
     assert [job.name for job in jobs] == ["scan2--scan1", "scan10--scan2"]
     assert sorted(["b10", "B2", "a", "10", "9"], key=natural) == ["9", "10", "a", "B2", "b10"]
+
+
+def test_a_link_to_nothing_is_not_passed_over(tmp_path):
+    """Its neighbours would be taken for a pair."""
+    for name in ("scan1.ply", "scan3.ply"):
+        (tmp_path / name).touch()
+    (tmp_path / "scan2.ply").symlink_to(tmp_path / "gone.ply")
+    jobs = read_manifest(tmp_path, tmp_path / "out", {}, all_pairs=False)
+    assert [job.name for job in jobs] == ["scan2--scan1", "scan3--scan2"]
+    with pytest.raises(OSError) as caught:
+        Store(tmp_path / "out").inputs(jobs[0])
+    assert batch_rows.failed(jobs[0], caught.value)["reason"] == f"{tmp_path / 'scan2.ply'}: No such file or directory"
 
 
 def test_text_files_are_scans_where_there_is_nothing_else(tmp_path):
