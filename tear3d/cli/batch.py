@@ -160,9 +160,9 @@ def _show(work: Batch, out: Path, *, as_json: bool, quiet: bool) -> None:
     found = batch_rows.counts(work.rows)
     parts = [f"{found['registered']} registered"]
     parts += [f"{found[name]} {text}" for name, text in _REST if found[name]]
-    typer.echo(f"{found['pairs']} pairs: {', '.join(parts)}")
+    typer.echo(f"{found['pairs']} pair{'s' * (found['pairs'] != 1)}: {', '.join(parts)}")
     if found["earlier"]:
-        typer.echo(f"{found['earlier']} of them were found by an earlier run")
+        typer.echo(f"{found['earlier']} of them {'was' if found['earlier'] == 1 else 'were'} found by an earlier run")
     look = [row for row in work.rows if row["state"] != batch_rows.WAITING and not row["registered"]]
     if look:
         console = Console(highlight=False)

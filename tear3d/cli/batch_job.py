@@ -10,11 +10,12 @@ from typing import Any
 
 import tear3d
 from tear3d.api import register
+from tear3d.cli.batch_lock import at_work, stamp
+from tear3d.cli.batch_store import write_whole
 from tear3d.cli.folder import Run, to_json
 from tear3d.cli.session import exit_code
 from tear3d.clouds.register import register_clouds
 from tear3d.errors import InputError
-from tear3d.io.atomic import atomic_write
 from tear3d.io.clouds import read_cloud
 from tear3d.io.pairs import read_pairs
 from tear3d.problem.arrays import finite_rows
@@ -30,11 +31,30 @@ def solve_files(
     report: str | None = None,
     max_bytes: int | None = None,
     threads: int = 1,
+    token: str,
 ) -> None:
     """Register two clouds, or the pairs of one file, and write the result to `place`: it is there as soon as it is
     known, whatever becomes of those who wait for it. `report` is the page about it, written before."""
+    with at_work(Path(place).parents[1], token):
+        _solve(files, options, place, record, report, max_bytes, threads)
+
+
+def _solve(
+    files: Sequence[str],
+    options: Mapping[str, Any],
+    place: str,
+    record: Mapping[str, Any],
+    report: str | None,
+    max_bytes: int | None,
+    threads: int,
+) -> None:
     began = perf_counter()
     run = (_from_pairs if len(files) == 1 else _from_clouds)(files, dict(options), max_bytes, threads)
+    for known in record["inputs"]:  # what was read is what the name of the result stands for
+        if stamp(known["path"]) != (known["bytes"], known["changed_ns"]):
+            raise InputError(
+                f"{known['path']} changed while the batch was at work; the same command takes it as it is now"
+            )
     if report is not None:
         run.write_report(report)
     found = {
@@ -45,8 +65,7 @@ def solve_files(
         "report": None if report is None else Path(report).name,
         "result": run.summary,
     }
-    with atomic_write(place) as file:
-        file.write(to_json(found).encode("utf-8"))
+    write_whole(Path(place), to_json(found))
 
 
 def _from_clouds(files: Sequence[str], options: dict[str, Any], max_bytes: int | None, threads: int) -> Run:

@@ -49,7 +49,8 @@ def waiting(job: Job) -> Row:
 
 def failed(job: Job, error: BaseException) -> Row:
     """Without a result, and why."""
-    text = " ".join(str(error).split())
+    named = isinstance(error, OSError) and error.filename and error.strerror
+    text = " ".join((f"{error.filename}: {error.strerror}" if named else str(error)).split())  # type: ignore[attr-defined]
     return waiting(job) | {"state": FAILED, "reason": text or type(error).__name__}
 
 

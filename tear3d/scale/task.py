@@ -20,15 +20,19 @@ def pack(problem: object, own: Mapping[str, Any]) -> bytes:
     """The arguments of a problem, with those of `own` that it does not give itself."""
     if not isinstance(problem, Mapping):
         raise InputError(f"problem is {_kind(problem)}: expected a mapping of arguments, such as a dict")
-    for name in problem:
+    try:
+        arguments = {**own, **problem}
+    except Exception as error:
+        raise InputError(f"problem cannot be read ({_why(error)}): expected a mapping of arguments") from error
+    for name in arguments:
         if not isinstance(name, str):
             raise InputError(f"problem has the key {name!r}: expected names of arguments")
-    if problem.get("progress") is not None:
+    if arguments.get("progress") is not None:
         raise InputError("progress is no argument of one problem among many: a callback cannot travel to where it runs")
     try:
-        return pickle.dumps({**own, **problem}, PROTOCOL)
+        return pickle.dumps(arguments, PROTOCOL)
     except Exception as error:
-        raise InputError(f"problem cannot be sent to where it would be solved ({error}): pass arrays") from error
+        raise InputError(f"problem cannot be sent to where it would be solved ({_why(error)}): pass arrays") from error
 
 
 def own_arguments(function: Callable[..., Any]) -> dict[str, Any]:
@@ -60,6 +64,10 @@ def portable(error: BaseException) -> BaseException:
         arrived = WorkerError(f"{type(error).__name__}: {error}")
         arrived.add_note(f"where it was raised:\n{trace}")
     return arrived
+
+
+def _why(error: Exception) -> str:
+    return str(error) or type(error).__name__
 
 
 def _kind(value: object) -> str:

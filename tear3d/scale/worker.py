@@ -43,12 +43,15 @@ def _exactly(stream: BinaryIO, count: int) -> bytes:
 
 def main() -> None:
     """What the process does. The first message is the function, every other one a problem."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends us
-    answers = os.fdopen(os.dup(1), "wb")
+    ignore_interrupts()
+    answers, source = os.fdopen(os.dup(1), "wb"), os.fdopen(os.dup(0), "rb")
     os.dup2(2, 1)  # what a function prints must not be taken for an answer
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)  # nor may it, or a program that it starts, read what is meant for us
+    os.close(nothing)
     problems: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    first = receive(sys.stdin.buffer)
-    threading.Thread(target=_listen, args=(problems,), daemon=True).start()
+    first = receive(source)
+    threading.Thread(target=_listen, args=(source, problems), daemon=True).start()
     function, missing = _load(first)
     heard = _Heard()
     gc.set_threshold(50_000, 20, 50)  # what is imported stays: to look through it again and again is for nothing
@@ -79,13 +82,26 @@ class _Heard(logging.Handler):
         return said
 
 
-def _listen(problems: queue.SimpleQueue[bytes]) -> None:
+def ignore_interrupts() -> None:
+    """Ctrl-C is for the parent, which ends us. It was held back while the interpreter started."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def _listen(source: BinaryIO, problems: queue.SimpleQueue[bytes]) -> None:
     """Also while a problem is being solved: that is how the end of the parent is noticed."""
+    code = 1
     try:
         while True:
-            problems.put(receive(sys.stdin.buffer))
+            problems.put(receive(source))
     except EOFError:
-        os._exit(0)
+        code = 0
+    except MemoryError:  # half a problem: what follows it makes no sense any more
+        sys.stderr.write("a process that solves problems ends: one of them does not fit into memory\n")
+        sys.stderr.flush()
+    finally:
+        os._exit(code)
 
 
 def _load(packed: bytes) -> tuple[Any, BaseException | None]:

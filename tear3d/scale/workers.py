@@ -48,6 +48,7 @@ class Workers:
         self._lock = threading.Lock()
         self._gate = _Gate()
         self._closed = False
+        self._owner = os.getpid()
 
     def submit(self, packed: bytes) -> Future[Reply]:
         future: Future[Reply] = Future()
@@ -60,6 +61,8 @@ class Workers:
 
     def close(self) -> None:
         """End all processes at once, whatever they do; futures that are not done stay so."""
+        if os.getpid() != self._owner:  # a fork of the process whose workers they are
+            return
         with self._lock:
             self._closed = True
             for process in self._running:
@@ -71,6 +74,8 @@ class Workers:
 
     def _serve(self) -> None:
         """The thread of one process: hands it problems, and starts another when it dies."""
+        if hasattr(signal, "pthread_sigmask"):  # a process starts with it, so that Ctrl-C does not meet it half-made
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         process: subprocess.Popen[bytes] | None = None
         try:
             while (task := self._todo.get()) is not None and not self._closed:
@@ -83,24 +88,29 @@ class Workers:
                         with self._gate.alone() if tried else self._gate.shared():
                             process = process or self._start()
                             send(process.stdin, packed)  # type: ignore[arg-type]
-                            reply = pickle.loads(receive(process.stdout))  # type: ignore[arg-type]
+                            answer = receive(process.stdout)  # type: ignore[arg-type]
+                        reply = _read(answer, began)
                         break
                     except (EOFError, OSError) as error:
                         if self._closed:
                             return
                         reply = Reply(None, _obituary(self._end(process), error), time.perf_counter() - began)
                         process = None
-                    except Exception as error:  # the answer cannot be read here
-                        reply = Reply(None, WorkerError(f"the result cannot be read: {error}"), 0.0)
+                    except MemoryError as error:  # half of the problem or of the answer may still be in the pipes
+                        if process is not None:
+                            process.kill()
+                            self._end(process)
+                        process, reply = None, Reply(None, _unread(error), time.perf_counter() - began)
                         break
                 future.set_result(reply)
         finally:
             self._end(process)
 
     def _start(self) -> subprocess.Popen[bytes]:
+        path = [place for place in sys.path if isinstance(place, str)]  # others are of no use to Python either
         code = (
             "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); "
-            f"import sys; sys.path[:0] = [{_ROOT!r}]; import tear3d; sys.path[:] = {sys.path!r}; "
+            f"import sys; sys.path[:0] = [{_ROOT!r}]; import tear3d; sys.path[:] = {path!r}; "
             "from tear3d.scale.worker import main; main()"
         )
         with self._lock:
@@ -131,6 +141,17 @@ class Workers:
             with suppress(OSError):  # a problem that was on its way to it
                 stream.close()  # type: ignore[union-attr]
         return code
+
+
+def _read(answer: bytes, began: float) -> Reply:
+    try:
+        return pickle.loads(answer)  # type: ignore[no-any-return]
+    except Exception as error:  # of a class that does not load here, say
+        return Reply(None, _unread(error), time.perf_counter() - began)
+
+
+def _unread(error: Exception) -> WorkerError:
+    return WorkerError(f"the result cannot be read: {str(error) or type(error).__name__}")
 
 
 def _obituary(code: int | None, error: BaseException) -> WorkerError:

@@ -161,7 +161,9 @@ def test_two_batches_do_not_share_a_folder_and_ctrl_c_keeps_what_is_done(scans, 
     assert json.loads(batch(scans, out, "--json").stdout)["counts"]["earlier"] == len(results)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_killed_at_a_random_moment_nothing_is_lost_or_done_twice(scans, tmp_path, seed):
-    moment = batches.moment_of(np.random.default_rng(seed), 3)
-    batches.kill_and_go_on(scans, tmp_path / "out", *moment)
+def test_killed_twenty_times_at_random_moments_nothing_is_lost_or_done_twice(tmp_path):
+    batches.make_scans(tmp_path / "scans", 9)
+    kills = batches.kill_often(tmp_path / "scans", tmp_path, count=20, seed=0)
+    assert len(kills) == 20
+    assert {kill.everybody for kill in kills} == {False, True}
+    assert any(0 < kill.found < 8 for kill in kills)  # in the middle of the work too

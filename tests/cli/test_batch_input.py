@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tear3d.cli import batch_rows
+from tear3d.cli.batch_store import Store
 from tear3d.cli.manifest import natural, read_manifest
 from tests.cli.support import run
 
@@ -29,6 +31,11 @@ def refused(place, text, *options):
         ("source,target,voxel\n", "unknown column 'voxel'"),
         ("source,target,source\n", "there twice"),
         ("source,target\n", "has no rows"),
+        ("source;target\na.npy;b.npy\n", "'source;target'; expected columns with commas between them"),
+        ('source,target\na.npy,"b.npy\nc.npy,b.npy\n', "line 3: unexpected end of data"),
+        ('"source,target\n', "unexpected end of data"),
+        ("source,target\na.npy,\0\n", "not a text file"),
+        ("source,target\na.npy,.\n", "is no file"),
         ("source,target\na.npy\n", "line 2: expected source and target, or pairs"),
         ("source,target,pairs\na.npy,b.npy,c.npy\n", "line 2: expected source and target, or pairs"),
         ("source,target\na.npy,b.npy,3\n", "line 2: has more cells"),
@@ -59,10 +66,12 @@ def test_files_that_are_no_manifest(place):
 
 def test_folders(place, tmp_path_factory):
     empty = tmp_path_factory.mktemp("empty")
-    assert "has 0 scans: expected at least two" in run("batch", empty, "--out", place / "out", code=2).stderr
+    assert "has no scans: expected at least two" in run("batch", empty, "--out", place / "out", code=2).stderr
     assert "the folder of the scans" in run("batch", place, "--out", place, code=2).stderr
+    np.save(empty / "only.npy", np.eye(3))
+    assert "has 1 scan: expected at least two" in run("batch", empty, "--out", place / "out", code=2).stderr
     (empty / "mine.txt").touch()
-    assert "holds mine.txt, not written by a batch" in run("batch", place, "--out", empty, code=2).stderr
+    assert "not written by a batch" in run("batch", place, "--out", empty, code=2).stderr
     assert "is a file" in run("batch", place, "--out", place / "a.npy", code=2).stderr
     assert "rel_gap is 0" in run("batch", place, "--out", place / "out", "--rel-gap", "0", code=2).stderr
 
@@ -74,6 +83,18 @@ def test_scans_of_a_folder_in_their_natural_order(tmp_path):
     jobs = read_manifest(tmp_path, tmp_path / "out", {}, all_pairs=False)
     assert [job.name for job in jobs] == ["scan2--scan1", "scan10--scan2"]
     assert sorted(["b10", "B2", "a", "10", "9"], key=natural) == ["9", "10", "a", "B2", "b10"]
+
+
+def test_a_link_to_nothing_is_not_passed_over(tmp_path):
+    """Its neighbours would be taken for a pair."""
+    for name in ("scan1.ply", "scan3.ply"):
+        (tmp_path / name).touch()
+    (tmp_path / "scan2.ply").symlink_to(tmp_path / "gone.ply")
+    jobs = read_manifest(tmp_path, tmp_path / "out", {}, all_pairs=False)
+    assert [job.name for job in jobs] == ["scan2--scan1", "scan3--scan2"]
+    with pytest.raises(OSError) as caught:
+        Store(tmp_path / "out").inputs(jobs[0])
+    assert batch_rows.failed(jobs[0], caught.value)["reason"] == f"{tmp_path / 'scan2.ply'}: No such file or directory"
 
 
 def test_text_files_are_scans_where_there_is_nothing_else(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import stat
+import subprocess
 import sys
 import threading
 import time
@@ -94,6 +95,37 @@ def odd(value=None):
 
 def unsendable(value=None):
     return threading.Lock()
+
+
+def read_input(value=None):
+    """Reads what it must not, itself and by a program that it starts."""
+    return value, sys.stdin.read(), subprocess.run(["cat"], capture_output=True, check=True).stdout
+
+
+def narrow(value=None, bytes_left=None):
+    """From now on this process has only so much memory left."""
+    if bytes_left is not None:
+        import resource
+
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + bytes_left, used + bytes_left))
+    return os.getpid(), len(value or b"")
+
+
+class LoadsNowhereElse:
+    """Can be sent, and not be read where it arrives."""
+
+    def __reduce__(self):
+        return refuse, (os.getpid(),)
+
+
+def refuse(pid):
+    if pid != os.getpid():
+        raise OSError("not here")
+
+
+def unreadable(value=None):
+    return LoadsNowhereElse() if value is None else (value, os.getpid())
 
 
 def warn(value=None):
