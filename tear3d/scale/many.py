@@ -29,8 +29,8 @@ log = logging.getLogger("tear3d")
 
 AHEAD = 8
 """Problems in flight for each worker unless given: so many that a hard one does not leave the others idle at once, and
-so few that their arrays fit into memory. Of problems whose times differ as those of 500 to 2000 pairs do, 90 % of them
-wrong, two workers lose 11 % with 4 each, 6 % with 8 and with any more: what the last ones take."""
+so few that their arrays fit into memory. With the times of 300 problems of 500 to 2000 pairs, 90 % of them wrong, two
+workers would lose 11 % with 4 each, 6 % with 8 and with any more: what the last ones take (simulated)."""
 
 
 def register_many(
