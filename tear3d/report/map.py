@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tear3d.io.atomic import atomic_write
-from tear3d.mapping.graph import TRUNCATION
+from tear3d.mapping.graph import FLOOR, TRUNCATION
 from tear3d.mapping.merge import Merged, colours
 from tear3d.mapping.result import Map, MapEdge
 from tear3d.report import boxes, facts, sections, words
@@ -74,6 +74,7 @@ def _page(found: Map, cloud: Merged, title: str) -> str:
             numbers=(4, 5, 6),
         ),
         limit=words.number(float(np.sqrt(TRUNCATION)), 3),
+        floor=words.number(FLOOR, 2),
         scans=_table(
             ("", "scan", "its middle", "standard deviation there", "where"), list(_scans(found)), numbers=(3,)
         ),
