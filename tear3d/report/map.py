@@ -116,10 +116,11 @@ def _data(found: Map, cloud: Merged, rows: Any) -> str:
 def _tiles(found: Map) -> str:
     tried = len(found.edges)
     alone = sum(edge.alone for edge in found.edges)
+    everywhere = ", in all parts" if len(found.components) > 1 else ""
     rows = (
         ("Scans in the map", f"{len(found.components[0])} of {len(found.names)}", f"{len(found.components)} parts"
          if len(found.components) > 1 else "all hang together"),
-        ("Edges kept", words.count(found.count("kept")), f"of {tried} pairs tried"),
+        ("Edges kept", words.count(found.count("kept")), f"of {tried} pairs tried{everywhere}"),
         ("Edges dropped", words.count(found.count("dropped")), "confirmed by their clouds, contradicted by others"),
         ("Edges alone", words.count(alone), "kept, but no loop bears them out"),
         ("Time", words.seconds(found.seconds), f"voxel size {words.number(found.voxel_size)}"),
