@@ -176,7 +176,7 @@ def test_the_graph_reads_back_as_g2o(tmp_path):
 def test_far_from_the_origin_the_graph_is_written_about_the_middles_of_the_scans(tmp_path):
     """In the coordinates of a country the information has no digits."""
     far = np.array([5e5, 4e6, 100.0])
-    made, _, truth = made_map(loop(), away=far)
+    made, *_ = made_map(loop(), away=far)
     write_g2o(tmp_path / "graph.g2o", made)
     lines = [line.split() for line in (tmp_path / "graph.g2o").read_text().splitlines()]
     origins = np.array([line[4:] for line in lines if line[:3] == ["#", "origin", "of"]], float)
