@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,9 +23,19 @@ def check_map_folder(out: Path, scans: Path) -> None:
     """Refuse before the work what could not be written after it."""
     check_parent(out)
     check_folder(out)
+    _try_to_write(out)
     one, other = (Path(os.path.realpath(path)) for path in (out, scans))
     if other.is_relative_to(one):
         raise InputError(f"{out}: holds the scans of {scans}; pass another folder")
+
+
+def _try_to_write(out: Path) -> None:
+    """Rights do not tell of file systems that take no folders: a map is hours of work, so it is tried."""
+    parent = next(folder for folder in Path(os.path.realpath(out)).parents if folder.exists())
+    try:
+        os.rmdir(tempfile.mkdtemp(prefix=".tear3d-", dir=parent))
+    except OSError as error:
+        raise InputError(f"{out}: nothing can be written to {parent}: {error.strerror}") from error
 
 
 def write_map_folder(out: Path, found: Map, session: Session, voxel_size: float | None) -> list[str]:

@@ -115,7 +115,8 @@ TimeLimit = Annotated[
     typer.Option(
         parser=_limit,
         metavar="SECONDS|none",
-        help="Stop after this many seconds, keep the best. Unless given, the proof ends after 60; none: no limit.",
+        help="Stop after this many seconds, keep the best. Unless given, the proof ends after 60, between clouds "
+        "after 10; none: no limit.",
         show_default=False,
         rich_help_panel=_SEARCH,
     ),

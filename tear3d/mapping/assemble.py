@@ -15,7 +15,7 @@ _SHOWN = 8
 
 def assemble(survey: Survey, settings: dict[str, Any], began: float) -> Map:
     """Solve the graph once more and say what came of it."""
-    graph, solution = survey.solved()
+    graph, solution = survey.solved(settled=True)
     number = iter(range(len(graph.edges)))
     edges = tuple(
         edge_of(each, next(number) if each.confirmed else None, graph, solution) for each in survey.tried.values()

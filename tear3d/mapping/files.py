@@ -12,9 +12,13 @@ from scipy.spatial.transform import Rotation
 from tear3d.errors import InputError
 from tear3d.io.atomic import atomic_write
 from tear3d.io.g2o import g2o_edge
+from tear3d.judge.uncertainty import carried
 from tear3d.mapping.merge import Merged
 from tear3d.mapping.result import Map, MapEdge
 from tear3d.problem.arrays import FloatArray
+
+FAR = 1e3
+"""Radii of a scan: from there on six digits of the information would be lost, and all of them at 10⁸. Free choice."""
 
 TrajectoryStyle = Literal["tum", "kitti"]
 
@@ -41,8 +45,12 @@ def write_trajectory(path: str | os.PathLike[str], found: Map, style: Trajectory
 def write_g2o(path: str | os.PathLike[str], found: Map) -> None:
     """The pose graph in g2o's text format: a vertex for each scan in the map, and every kept edge with its information.
 
-    The first scan is fixed. The information is the inverse of the covariance that the graph used (`MapEdge.weighed`).
-    Dropped edges, and those between scans that are not in the map, follow as comments.
+    The first scan is fixed. The information is the inverse of the covariance that the poses rest on
+    (`MapEdge.weighed`). Dropped edges, and those between scans that are not in the map, follow as comments.
+
+    Where a scan lies `FAR` from its origin, as in coordinates of a country, the information has no digits left there:
+    then the origin of every scan is its middle, that of the map the middle of its first scan, and comments say where
+    these are.
     """
     _write(path, _g2o(found))
 
@@ -85,21 +93,34 @@ def _kitti(found: Map) -> Iterator[str]:
 
 
 def _g2o(found: Map) -> Iterator[str]:
+    graph, inside = found.graph, set(found.components[0])
+    far = bool(np.any(np.linalg.norm(graph.centres, axis=1) > FAR * graph.radii))
+    origins = graph.centres if far else np.zeros_like(graph.centres)
+    for number in sorted(inside) if far else []:
+        yield f"# origin of {number}: {_numbers(origins[number])}"
     for number, pose in enumerate(found.poses):
         if pose is not None:
-            yield f"VERTEX_SE3:QUAT {number} {_numbers(_quaternion(pose))}"
+            moved = _between(pose, origins[found.origin], origins[number])
+            yield f"VERTEX_SE3:QUAT {number} {_numbers(_quaternion(moved))}"
     yield f"FIX {found.origin}"
-    inside = set(found.components[0])
     others: list[str] = []
-    for edge in found.edges:
-        if edge.weighed is None or edge.transformation is None:
-            continue
-        line = g2o_edge(edge.transformation, edge.weighed, edge.target, edge.source)
-        if edge.fate == "kept" and edge.source in inside:
+    edges = (edge for edge in found.edges if edge.weighed is not None)
+    for edge, own, weighed in zip(edges, graph.edges, found.solution.weighed, strict=True):
+        measured = _between(own.transformation, origins[own.i], origins[own.j])
+        covariance = weighed if far else carried(weighed, 1.0, graph.centres[own.j])
+        line = g2o_edge(measured, covariance, own.i, own.j)
+        if edge.fate == "kept" and own.j in inside:
             yield line
         else:
             others.append(f"# {_why(edge)}: {line}")
     yield from others
+
+
+def _between(pose: FloatArray, target: FloatArray, source: FloatArray) -> FloatArray:
+    """A pose between coordinates with these origins."""
+    moved = pose.copy()
+    moved[:3, 3] += pose[:3, :3] @ source - target
+    return moved
 
 
 def _why(edge: MapEdge) -> str:

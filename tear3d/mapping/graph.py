@@ -26,10 +26,10 @@ IntArray = NDArray[np.int64]
 
 TRUNCATION = float(chi2.ppf(0.999, 6))
 """Of an edge's r² = eᵀ C⁻¹ e, beyond which it counts as wrong: one right edge in a thousand has more. Free choice."""
-FLOOR = 1.0 / np.sqrt(TRUNCATION)
-"""Standard deviation, in noise bounds, that is added to every edge: where its covariance is negligible, an edge is
-called wrong when it puts the typical point of its scan about one noise bound elsewhere. The covariance of a refinement
-is often a few thousandths of that, and knows nothing of how a scan is distorted."""
+FLOOR = float(1.0 / np.sqrt(TRUNCATION))
+"""Standard deviation, in noise bounds, that every edge is allowed until the loops tell: where its covariance is
+negligible, an edge is called wrong when it puts the typical point of its scan about one noise bound elsewhere. The
+covariance of a refinement is often a few thousandths of that, and knows nothing of how a scan is distorted."""
 UNKNOWN = 1.0
 """The same of an edge without a covariance of its own: free choice."""
 _ORTHONORMAL = 1e-6
@@ -78,8 +78,8 @@ class Graph:
         """Of scans."""
         return len(self.centres)
 
-    def measured(self) -> Measured:
-        """The edges as arrays, between scans whose origins are their centres, with the floor on their covariances."""
+    def measured(self, covariances: FloatArray | None = None) -> Measured:
+        """The edges as arrays, between scans whose origins are their centres, weighed by `covariances`, or these."""
         if not self.edges:
             nothing = np.empty(0, np.int64)
             return Measured(nothing, nothing, np.empty((0, 3, 3)), np.empty((0, 3)), np.empty((0, 6, 6)))
@@ -88,32 +88,35 @@ class Graph:
         rotations = _nearest_rotations(matrices[:, :3, :3])
         # R c_j + t − c_i
         shifts = np.einsum("eab,eb->ea", rotations, self.centres[j]) + matrices[:, :3, 3] - self.centres[i]
-        factors = np.array([self._whitening(edge) for edge in self.edges])
-        return Measured(i, j, rotations, shifts, factors)
+        return Measured(
+            i, j, rotations, shifts, self._whitening(self.covariances() if covariances is None else covariances)
+        )
 
-    def covariance(self, edge: Edge) -> FloatArray:
-        """Of an edge as the graph weighs it, about the centre of its source."""
+    def covariances(self, allowance: float = FLOOR) -> FloatArray:
+        """E×6×6: of all edges; see `covariance`."""
+        return np.array([self.covariance(edge, allowance) for edge in self.edges]).reshape(-1, 6, 6)
+
+    def covariance(self, edge: Edge, allowance: float = FLOOR) -> FloatArray:
+        """Of an edge about the centre of its source, with so many noise bounds added to its standard deviations."""
         turn = np.diag([1.0 / self.radii[edge.j]] * 3 + [1.0] * 3) * self.noise_bound
         spread = turn @ turn
         if not np.isfinite(edge.covariance).all():
             return np.asarray(UNKNOWN**2 * spread)
         # A point c moves by v + ω × c.
         about = carried(np.asarray(edge.covariance, np.float64), 1.0, -self.centres[edge.j])
-        return about + FLOOR**2 * spread
+        return about + allowance**2 * spread
 
-    def weighed(self, edge: Edge) -> FloatArray:
-        """The same in the coordinates of the source, as `Edge.covariance` has it."""
-        return carried(self.covariance(edge), 1.0, self.centres[edge.j])
-
-    def _whitening(self, edge: Edge) -> FloatArray:
+    def _whitening(self, covariances: FloatArray) -> FloatArray:
         """W with Wᵀ W = C⁻¹."""
-        covariance = self.covariance(edge)
-        scale = np.sqrt(np.diag(covariance))
-        try:
-            lower = np.linalg.cholesky(covariance / np.outer(scale, scale))
-        except np.linalg.LinAlgError:
-            raise InputError(f"the covariance of edge {edge.i}-{edge.j} is not positive definite") from None
-        return np.asarray(np.linalg.inv(lower) / scale)
+        scales = np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 1e-300))
+        found = np.empty_like(covariances)
+        for number, (edge, covariance, scale) in enumerate(zip(self.edges, covariances, scales, strict=True)):
+            try:
+                lower = np.linalg.cholesky(covariance / np.outer(scale, scale))
+            except np.linalg.LinAlgError:
+                raise InputError(f"the covariance of edge {edge.i}-{edge.j} is not positive definite") from None
+            found[number] = np.linalg.inv(lower) / scale
+        return found
 
 
 @dataclass(frozen=True, eq=False)

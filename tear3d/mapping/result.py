@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from tear3d.judge.uncertainty import carried
 from tear3d.mapping.graph import Graph
 from tear3d.mapping.merge import Merged, merge
 from tear3d.mapping.pairwise import Tried
@@ -37,10 +38,10 @@ class MapEdge:
     covariance: FloatArray | None = field(repr=False)
     """6×6, as the registration has it."""
     weighed: FloatArray | None = field(repr=False)
-    """6×6, as the graph weighs it; None for edges that are not in it."""
+    """6×6, as the poses rest on it; None for edges that are not in the graph."""
     residual: float
-    """√(eᵀ C⁻¹ e) of the edge against the poses, C being `weighed`; NaN where it is not in the graph or joins
-    components."""
+    """√(eᵀ C⁻¹ e) by which it was kept or dropped, with 0.21 noise bounds allowed in C; NaN where it is not in the
+    graph or joins components."""
     alone: bool
     """Kept, and no loop goes through it: nothing bears it out but its own clouds."""
     undecided: bool
@@ -135,10 +136,10 @@ class Map:
         else:
             start = f"{inside} of {total} scans are in the map"
         own = set(self.components[0])
-        fates = [edge.fate for edge in self.edges if {edge.source, edge.target} <= own]
-        kept = fates.count("kept")
-        held = f"{kept} edge{'s' * (kept != 1)} kept, {fates.count('dropped')} dropped"
-        doubt = len(self.undecided)
+        edges = [edge for edge in self.edges if {edge.source, edge.target} <= own]
+        kept, dropped = (sum(edge.fate == fate for edge in edges) for fate in ("kept", "dropped"))
+        held = f"{kept} edge{'s' * (kept != 1)} kept, {dropped} dropped"
+        doubt = sum(edge.undecided for edge in edges)
         return f"{start}: {held}" + (f", of which {doubt} may be right" if doubt else "")
 
     def __str__(self) -> str:
@@ -186,7 +187,7 @@ def edge_of(tried: Tried, number: int | None, graph: Graph, solution: Solution) 
         reasons=(tried.error,) if found is None else found.reasons,
         transformation=None if found is None else found.transformation,
         covariance=None if found is None else found.covariance,
-        weighed=None if number is None else graph.weighed(graph.edges[number]),
+        weighed=None if number is None else carried(solution.weighed[number], 1.0, graph.centres[tried.j]),
         residual=np.nan if number is None else float(np.sqrt(solution.squares[number])),
         alone=number is not None and bool(solution.alone[number]),
         undecided=number is not None and bool(solution.undecided[number]),

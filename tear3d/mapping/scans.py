@@ -42,8 +42,8 @@ def _natural(path: Path) -> list[tuple[int, int, str]]:
     words: list[tuple[int, int, str]] = []
     text = ""
     for letter in path.name + "\0":
-        if text and letter.isdigit() != text[-1].isdigit():
-            words.append((0, int(text), text) if text.isdigit() else (1, 0, text))
+        if text and letter.isdecimal() != text[-1].isdecimal():
+            words.append((0, int(text), text) if text.isdecimal() else (1, 0, text))
             text = ""
         text += letter
     return words

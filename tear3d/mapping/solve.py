@@ -12,6 +12,7 @@ from tear3d.mapping.descent import marginals
 from tear3d.mapping.graph import Graph, IntArray, Measured
 from tear3d.mapping.residuals import Poses, squares
 from tear3d.mapping.robust import fit
+from tear3d.mapping.settle import from_first, renumbered, settle
 from tear3d.mapping.trees import bridges, parts
 from tear3d.problem.arrays import FloatArray
 
@@ -26,8 +27,11 @@ class Solution:
     """N×4×4, from each scan into the frame of the first scan of its component."""
     covariances: FloatArray
     """N×6×6, of (ω, v) in the frame of each scan, as that of a result; zero for the first scan of a component."""
+    weighed: FloatArray
+    """E×6×6: the covariance of each edge, about the centre of its source, that poses and covariances rest on."""
     squares: FloatArray
-    """r² = eᵀ C⁻¹ e of every edge; NaN between components."""
+    """r² = eᵀ C⁻¹ e of every edge by which it was kept or dropped: with the allowance of `tear3d.mapping.graph.FLOOR`
+    in C, and against the poses that go with it; NaN between components."""
     kept: NDArray[np.bool_]
     """Edges that the poses rest on."""
     alone: NDArray[np.bool_]
@@ -48,7 +52,7 @@ class Solution:
         return found
 
 
-def solve(graph: Graph, *, seed: int = 0) -> Solution:
+def solve(graph: Graph, *, seed: int = 0, settled: bool = False) -> Solution:
     """Robust least squares of all poses.
 
     Parameters
@@ -56,6 +60,9 @@ def solve(graph: Graph, *, seed: int = 0) -> Solution:
     graph : Graph
     seed : int
         Of the trees that the search starts from.
+    settled : bool
+        Once it is known which edges are kept, weigh them as their loops say, see `tear3d.mapping.settle`. Else they are
+        weighed as they were for the choice, which makes the covariances wide.
 
     Returns
     -------
@@ -69,44 +76,36 @@ def solve(graph: Graph, *, seed: int = 0) -> Solution:
         if len(scans) == 1:
             continue
         rows = np.isin(edges.i, scans)
-        own = _renumbered(edges[rows], scans)
+        own = renumbered(edges[rows], scans)
         fitted = fit(len(scans), own, seed)
         kept[rows] = fitted.kept
         for inner in parts(len(scans), own.i[fitted.kept], own.j[fitted.kept]):
             inside = fitted.kept & np.isin(own.i, inner)
-            placed = _from_first(Poses(fitted.poses.rotations[inner], fitted.poses.shifts[inner]))
+            placed = from_first(Poses(fitted.poses.rotations[inner], fitted.poses.shifts[inner]))
             centred.rotations[scans[inner]], centred.shifts[scans[inner]] = placed
-            covariances[scans[inner]] = marginals(_renumbered(own[inside], inner), placed)
+            covariances[scans[inner]] = marginals(renumbered(own[inside], inner), placed)
     components = parts(count, edges.i[kept], edges.j[kept])
     alone = np.zeros(len(edges), bool)
     alone[kept] = bridges(count, edges.i[kept], edges.j[kept])
     left = squares(edges, centred)
     left[_apart(components, edges)] = np.nan
+    weighed = graph.covariances()
+    for scans in components if settled else []:
+        rows = kept & np.isin(edges.i, scans)
+        found = settle(graph, rows, scans, Poses(centred.rotations[scans], centred.shifts[scans]))
+        if found is not None:
+            centred.rotations[scans], centred.shifts[scans] = found.poses
+            covariances[scans], weighed[rows] = found.covariances, found.weighed
     return Solution(
         components=tuple(tuple(int(scan) for scan in scans) for scans in components),
         poses=_outside(graph, centred, components),
         covariances=np.array([carried(c, 1.0, centre) for c, centre in zip(covariances, graph.centres, strict=True)]),
+        weighed=weighed,
         squares=left,
         kept=kept,
         alone=alone,
         undecided=_undecided(count, edges, kept, alone),
     )
-
-
-def _renumbered(edges: Measured, scans: IntArray) -> Measured:
-    """Between the scans of a part, counted from 0."""
-    return Measured(
-        np.searchsorted(scans, edges.i),
-        np.searchsorted(scans, edges.j),
-        edges.rotations,
-        edges.shifts,
-        edges.whitening,
-    )
-
-
-def _from_first(poses: Poses) -> Poses:
-    turn, origin = poses.rotations[0].T, poses.shifts[0]
-    return Poses(turn @ poses.rotations, (poses.shifts - origin) @ turn.T)
 
 
 def _apart(components: list[IntArray], edges: Measured) -> NDArray[np.bool_]:

@@ -59,9 +59,9 @@ class Survey:
         ]
         return Graph.of(edges, self.scans.centres, self.scans.radii, self.how.noise_bound)
 
-    def solved(self) -> tuple[Graph, Solution]:
+    def solved(self, settled: bool = False) -> tuple[Graph, Solution]:
         graph = self.graph()
-        return graph, solve(graph, seed=self.how.seed)
+        return graph, solve(graph, seed=self.how.seed, settled=settled)
 
     def in_order(self, reach: int) -> None:
         """Neighbours, and where the chain is broken others up to twice as far."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tear3d.io.atomic import atomic_write
-from tear3d.mapping.graph import TRUNCATION
+from tear3d.mapping.graph import FLOOR, TRUNCATION
 from tear3d.mapping.merge import Merged, colours
 from tear3d.mapping.result import Map, MapEdge
 from tear3d.report import boxes, facts, sections, words
@@ -74,6 +74,7 @@ def _page(found: Map, cloud: Merged, title: str) -> str:
             numbers=(4, 5, 6),
         ),
         limit=words.number(float(np.sqrt(TRUNCATION)), 3),
+        floor=words.number(FLOOR, 2),
         scans=_table(
             ("", "scan", "its middle", "standard deviation there", "where"), list(_scans(found)), numbers=(3,)
         ),
@@ -115,10 +116,11 @@ def _data(found: Map, cloud: Merged, rows: Any) -> str:
 def _tiles(found: Map) -> str:
     tried = len(found.edges)
     alone = sum(edge.alone for edge in found.edges)
+    everywhere = ", in all parts" if len(found.components) > 1 else ""
     rows = (
         ("Scans in the map", f"{len(found.components[0])} of {len(found.names)}", f"{len(found.components)} parts"
          if len(found.components) > 1 else "all hang together"),
-        ("Edges kept", words.count(found.count("kept")), f"of {tried} pairs tried"),
+        ("Edges kept", words.count(found.count("kept")), f"of {tried} pairs tried{everywhere}"),
         ("Edges dropped", words.count(found.count("dropped")), "confirmed by their clouds, contradicted by others"),
         ("Edges alone", words.count(alone), "kept, but no loop bears them out"),
         ("Time", words.seconds(found.seconds), f"voxel size {words.number(found.voxel_size)}"),

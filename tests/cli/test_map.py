@@ -145,6 +145,19 @@ def test_bad_input_exits_with_2_and_writes_nothing(case, builder, folder, tmp_pa
     assert not (out / "map.json").exists()
 
 
+def test_a_place_that_takes_no_folder_is_refused_before_the_work(builder, folder, monkeypatch, tmp_path):
+    """Rights say that it can be written to, as they do for the administrator of any file system."""
+
+    def full(*arguments, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.mkdtemp", full)
+    shown = run("map", folder, "--out", tmp_path / "deep" / "map", code=2)
+    assert f"nothing can be written to {tmp_path}: No space left on device" in " ".join(shown.stderr.split())
+    assert builder.options == {}, "no pair was registered"
+    assert not (tmp_path / "deep").exists()
+
+
 def test_a_second_run_replaces_the_first(builder, folder, tmp_path):
     for _ in range(2):
         run("map", folder, "--out", tmp_path / "map")

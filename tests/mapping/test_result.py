@@ -82,6 +82,13 @@ def test_what_the_graph_cannot_decide_is_no_success():
     assert any("may be the wrong one instead" in note for note in made.notes)
 
 
+def test_what_is_not_decided_elsewhere_is_not_said_of_the_map():
+    whole = {(0, 1): "confirmed", (1, 2): "confirmed", (2, 3): "confirmed", (0, 2): "confirmed", (1, 3): "confirmed"}
+    made, *_ = made_map(whole | {(4, 5): "confirmed", (5, 6): "confirmed", (4, 6): "wrong"}, count=7)
+    assert len(made.undecided) == 1
+    assert made.message == "4 of 7 scans are in the map: 5 edges kept, 0 dropped"
+
+
 def test_a_limit_that_was_reached_is_said():
     made, *_ = made_map(loop(), max_tries=12, left_out={(0, 3), (1, 4)})
     assert made.notes == ("the limit of 12 tries was reached: 2 pairs were not tried",)
@@ -164,6 +171,26 @@ def test_the_graph_reads_back_as_g2o(tmp_path):
         weighed = kept[i, j].weighed[np.ix_([3, 4, 5, 0, 1, 2], [3, 4, 5, 0, 1, 2])]
         half = np.diag([1.0] * 3 + [0.5] * 3)
         np.testing.assert_allclose(information @ half @ weighed @ half, np.eye(6), atol=1e-6)
+
+
+def test_far_from_the_origin_the_graph_is_written_about_the_middles_of_the_scans(tmp_path):
+    """In the coordinates of a country the information has no digits."""
+    far = np.array([5e5, 4e6, 100.0])
+    made, *_ = made_map(loop(), away=far)
+    write_g2o(tmp_path / "graph.g2o", made)
+    lines = [line.split() for line in (tmp_path / "graph.g2o").read_text().splitlines()]
+    origins = np.array([line[4:] for line in lines if line[:3] == ["#", "origin", "of"]], float)
+    np.testing.assert_array_equal(origins, made.graph.centres)
+    vertices = np.array([line[2:5] for line in lines if line[0] == "VERTEX_SE3:QUAT"], float)
+    moved = [apply(pose, middle[None])[0] for pose, middle in zip(made.poses, origins, strict=True)]
+    np.testing.assert_allclose(vertices + origins[0], moved, atol=1e-6)
+    edges = [np.array(line[10:], float) for line in lines if line[0] == "EDGE_SE3:QUAT"]
+    assert len(edges) == made.count("kept")
+    for upper in edges:
+        information = np.zeros((6, 6))
+        information[np.triu_indices(6)] = upper
+        values = np.linalg.eigvalsh(information, UPLO="U")
+        assert 0.0 < values[-1] < 1e4 * values[0]
 
 
 def test_colours_of_files_are_kept(tmp_path):

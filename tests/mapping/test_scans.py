@@ -24,6 +24,12 @@ def test_numbers_in_names_count_as_numbers(tmp_path):
     ]
 
 
+def test_digits_that_are_no_numbers_are_letters(tmp_path):
+    for name in ("a².ply", "a1.ply", "a①.ply", "a٣.ply"):
+        (tmp_path / name).touch()
+    assert sorted(path.name for path in scans_of(tmp_path)) == sorted(["a².ply", "a1.ply", "a①.ply", "a٣.ply"])
+
+
 def test_no_folder_is_no_folder(tmp_path):
     with pytest.raises(InputError, match="no such folder"):
         scans_of(tmp_path / "none")
