@@ -29,7 +29,8 @@ class Piece(NamedTuple):
 
     def inside(self, frame: Frame) -> Pairs:
         """As pairs of a frame; `Pairs.rows` are their numbers among all."""
-        x, y = self.x - frame.source, self.y - frame.target
+        x = np.subtract(self.x, frame.source, dtype=np.float64)
+        y = np.subtract(self.y, frame.target, dtype=np.float64)
         xi, w = self.xi, self.w
         if frame.unit != 1.0:
             x /= frame.unit
@@ -95,6 +96,8 @@ def check_shapes(source: Any, target: Any) -> None:
             raise InputError(f"{name} has shape {rows.shape}: pass points as rows (N×3)")
         if rows.dtype.kind not in "fiu":
             raise InputError(f"{name} has dtype {rows.dtype}: expected real numbers")
+        if np.isnan(rows.shape[0]):
+            raise InputError(f"{name} has chunks of unknown size: call its compute_chunk_sizes() before")
     if source.shape[0] != target.shape[0]:
         raise InputError(
             f"source has {source.shape[0]} points and target {target.shape[0]}: row i of one must be matched to row i "
