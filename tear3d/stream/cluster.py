@@ -104,13 +104,16 @@ class Cluster:
                     self.client.cancel(futures, force=True)
                     return None
             try:
-                return parts[0].result()  # an error of a chunk, as of a file that is not there, is raised as it is
+                found = parts[0].result()  # an error of a chunk, as of a file that is not there, is raised as it is
             except KilledWorker as error:
                 raise ClusterError(
                     f"workers were killed again and again while they looked at a chunk: {error}"
                 ) from error
             except (CancelledError, CommClosedError) as error:
                 raise ClusterError(_lost(error, self.client)) from error
+            if tick is not None and found is not None:
+                tick(1.0)
+            return found
         finally:
             _release(futures)  # at once: sums are large, and collectors of garbage take their time
 
@@ -175,11 +178,12 @@ class _Chunk:
         self.columns = x, y, np.asarray(xi, np.float64).reshape(-1), np.asarray(w, np.float64).reshape(-1)
 
     def pieces(self) -> Iterator[tuple[int, Piece]]:
-        first = self.edges[0]
+        first, last = self.edges[0], self.edges[-1]
+        Piece.checked(first, last, *self.columns)
         for k, (start, stop) in enumerate(zip(self.edges, self.edges[1:], strict=False)):
             rows = slice(start - first, stop - first)
             parts = (values if len(values) == 1 and values.ndim == 1 else values[rows] for values in self.columns)
-            yield self.number + k, Piece(start, *parts)
+            yield self.number + k, Piece.checked(start, stop, *parts)
 
 
 def _add_up(work: Pass[Any], seconds: float | None, *chunks: _Chunk) -> Any:

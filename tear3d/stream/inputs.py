@@ -98,7 +98,7 @@ class DaskRows:
         self.dtype: np.dtype[Any] = array.dtype
         if any(np.isnan(size) for size in self.shape):
             raise InputError(f"{name} has chunks of unknown size: call its compute_chunk_sizes() before")
-        self.edges = tuple(np.cumsum((0, *array.chunks[0]))[:-1].tolist())
+        self.edges = tuple(np.cumsum((0, *array.chunks[0]))[:-1].tolist()) if self.shape else ()
 
     def read(self, start: int, stop: int) -> NDArray[Any]:
         return np.array(self.array[start:stop].compute())
@@ -137,4 +137,4 @@ def _loaded(value: Any, name: str) -> Any:
 
 
 def _all(rows: Rows) -> NDArray[Any]:
-    return rows.array if isinstance(rows, ArrayRows) else rows.read(0, rows.shape[0])
+    return np.asarray(rows.array) if isinstance(rows, ArrayRows | DaskRows) else rows.read(0, rows.shape[0])

@@ -27,6 +27,19 @@ class Piece(NamedTuple):
     xi: FloatArray
     w: FloatArray
 
+    @classmethod
+    def checked(cls, first: int, stop: int, *columns: Any) -> Piece:
+        """What was read, if it is what was announced: the rows of the two sides belong together."""
+        for name, values in zip(cls._fields[1:], columns, strict=True):
+            due = (stop - first, 3) if name in "xy" else (stop - first,)
+            if values.shape != due and (name in "xy" or values.shape != (1,)):
+                called = {"x": "source", "y": "target", "xi": "noise_bound", "w": "weights"}[name]
+                raise InputError(
+                    f"{called} gave an array of shape {values.shape} for rows {first} to {stop}: expected {due}, as it "
+                    "was announced"
+                )
+        return cls(first, *columns)
+
     def inside(self, frame: Frame) -> Pairs:
         """As pairs of a frame; `Pairs.rows` are their numbers among all."""
         x = np.subtract(self.x, frame.source, dtype=np.float64)
@@ -75,7 +88,7 @@ class Pieces:
             rows if isinstance(rows, np.ndarray) else np.asarray(rows.read(start, stop), np.float64).reshape(-1)
             for rows in (self.noise_bound, self.weights)
         ]
-        return Piece(start, x, y, *numbers)
+        return Piece.checked(start, stop, x, y, *numbers)
 
 
 def split_edges(bounds: list[int], size: int) -> tuple[int, ...]:
