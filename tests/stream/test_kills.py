@@ -111,10 +111,11 @@ def test_schedulers_killed_at_any_moment(given, expected, tmp_path):
     """Twenty; what each left is gone on with, here without any cluster."""
     plain, passes, _ = expected
     rng, kills, resumed = np.random.default_rng(SEED), 0, 0
-    with outside() as (client, _):
-        began = time.perf_counter()
-        assert same(there(client, given), plain)
-        length = time.perf_counter() - began
+    for _ in range(2):  # the first of all may have to compile
+        with outside() as (client, _):
+            began = time.perf_counter()
+            assert same(there(client, given), plain)
+            length = time.perf_counter() - began
     for attempt in range(2 * KILLS):
         path = tmp_path / f"{attempt}.npz"
         after = float(rng.uniform(0.0, length))
