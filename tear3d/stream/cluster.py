@@ -29,7 +29,7 @@ PATIENCE, ROLL_CALL = 60.0, 2.0
 """Seconds without any worker after which nobody is expected to come; and between two looks (free choices: a nanny takes
 some two to bring one back)."""
 ALIVE = ("running", "connecting")
-_NOBODY = f"the cluster has had no workers for {PATIENCE:.0f} seconds: start some; a checkpoint is kept"
+_NOBODY = f"the cluster has had no workers for {PATIENCE:.0f} seconds: start some, and call again"
 
 
 class Cluster:
