@@ -176,6 +176,10 @@ def _doubts(known: CloudEvidence, significance: float, settled: bool) -> list[st
     wanted, why = _wanted(known, significance)
     if known.fit < wanted:
         found.append(f"the surfaces agree too little: fit {known.fit:.2f}, {wanted:.2f} is asked for{why}")
+    if known.in_map and significance > STRONG and known.overlap_source < INSIDE:
+        found.append(
+            f"only {_percent(known.overlap_source)} of the source lie on the map, and the matches alone say little"
+        )
     if known.support < (FEWEST_WHOLE if known.fit >= WHOLE_FIT else FEWEST):
         found.append(f"only {known.support:.0f} points say where the clouds are along one direction")
     if not settled and known.drift > SAME_POSE:

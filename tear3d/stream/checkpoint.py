@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib.npyio import NpzFile
 from numpy.typing import NDArray
 
 from tear3d.errors import InputError
 from tear3d.io.atomic import atomic_write
 
-VERSION = 1
+log = logging.getLogger("tear3d")
+
+VERSION = 2
 
 
 class Checkpoint:
@@ -35,11 +40,7 @@ class Checkpoint:
         """What was saved last; None when nothing was."""
         if not self.path.exists():
             return None
-        try:
-            with np.load(self.path, allow_pickle=False) as file:
-                found = dict(file)
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-            raise InputError(f"checkpoint: {self.path} cannot be read ({error}): remove it, or name another") from error
+        found = _read(self.path)
         known = str(found.pop("about", ""))
         if known != self._about:
             raise InputError(
@@ -49,13 +50,43 @@ class Checkpoint:
         return found
 
     def save(self, **arrays: NDArray[Any]) -> None:
-        """Replace what was saved; the file is complete at every moment."""
-        with atomic_write(self.path) as file:
-            np.savez(file, allow_pickle=False, about=np.array(self._about), **arrays)
+        """Replace what was saved; the file is complete at every moment. A full disk costs no proof, but is told."""
+        try:
+            with atomic_write(self.path) as file:
+                np.savez(file, allow_pickle=False, about=np.array(self._about), **arrays)
+        except (OSError, InputError) as error:
+            log.warning("the checkpoint %s was not written (%s): the proof goes on", self.path, error)
 
     def done(self) -> None:
         """Nothing is left to go on with."""
         self.path.unlink(missing_ok=True)
+
+
+def check_path(path: object) -> None:
+    """Refuse, before any work is done, what is no checkpoint or cannot become one."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"checkpoint is {path!r}: expected a path")
+    try:
+        with atomic_write(path):
+            raise _Untouched
+    except _Untouched:
+        pass
+    except InputError as error:
+        raise InputError(f"checkpoint: {error}") from error
+    if Path(path).exists():
+        _read(Path(path))
+
+
+class _Untouched(Exception):
+    """Leaves a file as it was."""
+
+
+def _read(path: Path) -> dict[str, NDArray[Any]]:
+    try:
+        with open(path, "rb") as file, NpzFile(file, allow_pickle=False) as arrays:
+            return dict(arrays)
+    except (OSError, ValueError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
+        raise InputError(f"checkpoint: {path} cannot be read ({error}): remove it, or name another") from error
 
 
 def _digest(about: dict[str, Any]) -> str:

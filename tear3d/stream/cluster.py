@@ -8,7 +8,8 @@ worker that is lost are made anew by Dask from what they were made of.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,14 @@ from tear3d.stream.inputs import is_dask
 from tear3d.stream.local import Pass
 from tear3d.stream.pieces import Piece, check_shapes, split_edges
 
-PAUSE = 0.2
-"""Seconds between two looks at a running pass (free choice)."""
+PAUSE, QUICK, SHARE = 0.2, 1e-3, 0.05
+"""Seconds between two looks at a running pass, at most and at least; and which share of what it took so far (free
+choices: few looks, and little time lost)."""
+PATIENCE, ROLL_CALL = 60.0, 2.0
+"""Seconds without any worker after which nobody is expected to come; and between two looks (free choices: a nanny takes
+some two to bring one back)."""
+ALIVE = ("running", "connecting")
+_NOBODY = f"the cluster has had no workers for {PATIENCE:.0f} seconds: start some, and call again"
 
 
 class Cluster:
@@ -31,11 +38,10 @@ class Cluster:
     def __init__(self, client: Any, source: Any, target: Any, numbers: tuple[Any, Any], size: int) -> None:
         """`numbers` are noise bounds and weights: arrays with one entry for all, or Dask arrays with one per pair."""
         self.client = client
+        self._seen = time.monotonic()
         check_shapes(source, target)
         source = source.rechunk({1: -1})
         rows = source.chunks[0]
-        if any(np.isnan(size) for size in rows):
-            raise InputError("source has chunks of unknown size: call its compute_chunk_sizes() before")
         columns = [source, target.rechunk((rows, -1)), *(_like(values, rows) for values in numbers)]
         starts = np.cumsum((0, *rows)).tolist()
         self.edges = split_edges(starts, size)
@@ -54,56 +60,90 @@ class Cluster:
             for first, last, *parts in zip(starts, starts[1:], *blocks, strict=False)
             if first < last
         ]
-        return list(self.client.compute(lazy))
+        with self._connected():
+            return list(self.client.compute(lazy))
+
+    def close(self) -> None:
+        """Let the workers forget their chunks; what the chunks were made of is the caller's."""
+        _release(self._chunks)
+        self._chunks = []
 
     def compile(self, groups: tuple[str, ...]) -> None:
-        """Compile kernels, once on every machine."""
-        workers = self.client.scheduler_info(n_workers=-1)["workers"]
-        hosts = {facts["host"]: address for address, facts in workers.items()}
-        self.client.run(_compile, groups, workers=list(hosts.values()))
+        """Compile kernels, once on every machine; where it fails the pass will say why."""
+        with self._connected():
+            try:
+                self.client.wait_for_workers(1, timeout=PATIENCE)
+            except TimeoutError:
+                raise ClusterError(_NOBODY) from None
+            workers = self.client.scheduler_info(n_workers=-1)["workers"]
+            hosts = {facts["host"]: address for address, facts in workers.items()}
+            self.client.run(_compile, groups, workers=list(hosts.values()), on_error="ignore")
 
     def run(self, work: Pass[Any], limits: Limits, tick: Callable[[float], object] | None = None) -> Any:
         from distributed import CancelledError, KilledWorker
         from distributed.comm import CommClosedError
 
         self.passes += 1
+        futures: list[Any] = []
         try:
-            if not self._waited(self._chunks, limits):
-                return None
-            left = None if limits.time_limit is None else max(0.0, limits.time_limit - limits.seconds)
-            sums = [self.client.submit(_add_up, work, left, *chunks, pure=False) for chunks in self._shares()]
-            parts = list(sums)
-            while len(parts) > 1:
-                pairs = [parts[k : k + 2] for k in range(0, len(parts), 2)]
-                parts = [
-                    pair[0] if len(pair) == 1 else self.client.submit(_merge, work, *pair, pure=False) for pair in pairs
-                ]
-            total = parts[0]
-            if not self._waited([total], limits, lambda: tick and tick(sum(part.done() for part in sums) / len(sums))):
-                self.client.cancel([*sums, *parts], force=True)
-                return None
+            with self._connected():
+                if not self._waited(self._chunks, limits):
+                    return None
+                left = None if limits.time_limit is None else max(0.0, limits.time_limit - limits.seconds)
+                sums = [self.client.submit(_add_up, work, left, *chunks, pure=False) for chunks in self._shares()]
+                parts = list(sums)
+                futures.extend(sums)
+                while len(parts) > 1:
+                    merged = [
+                        self.client.submit(_merge, work, parts[k], parts[k + 1], pure=False)
+                        for k in range(0, len(parts) - 1, 2)
+                    ]
+                    futures.extend(merged)
+                    parts = merged + parts[2 * len(merged) :]
+                if not self._waited(parts, limits, lambda: tick and tick(sum(one.done() for one in sums) / len(sums))):
+                    self.client.cancel(futures, force=True)
+                    return None
+            try:
+                found = parts[0].result()  # an error of a chunk, as of a file that is not there, is raised as it is
+            except KilledWorker as error:
+                raise ClusterError(
+                    f"workers were killed again and again while they looked at a chunk: {error}"
+                ) from error
+            except (CancelledError, CommClosedError) as error:
+                raise ClusterError(_lost(error, self.client)) from error
+            if tick is not None and found is not None:
+                tick(1.0)
+            return found
+        finally:
+            _release(futures)  # at once: sums are large, and collectors of garbage take their time
+
+    @contextmanager
+    def _connected(self) -> Iterator[None]:
+        """What a lost scheduler raises is one error."""
+        from distributed import CancelledError
+
+        try:
+            yield
+        except ClusterError:
+            raise
         except (CancelledError, OSError) as error:
             raise ClusterError(_lost(error, self.client)) from error
-        try:
-            return total.result()  # an error of a chunk, as of a file that is not there, is raised as it is
-        except KilledWorker as error:
-            raise ClusterError(f"workers were killed again and again while they looked at a chunk: {error}") from error
-        except (CancelledError, CommClosedError) as error:
+        except Exception as error:
+            if self.client.status in ALIVE:
+                raise
             raise ClusterError(_lost(error, self.client)) from error
 
     def _waited(self, futures: list[Any], limits: Limits, tick: Callable[[], object] | None = None) -> bool:
         """Wait for futures; False when the limits were over before."""
-        from distributed import TimeoutError, wait
-
+        began = time.monotonic()
         while not all(future.done() for future in futures):
             if limits.over():
                 return False
-            try:
-                wait(futures, timeout=PAUSE)
-            except TimeoutError:
-                self._check()
-                if tick is not None:
-                    tick()
+            self._check()
+            time.sleep(min(PAUSE, max(QUICK, SHARE * (time.monotonic() - began))))
+            if tick is not None:
+                tick()
+        self._check()
         return True
 
     def _shares(self) -> Iterator[list[Any]]:
@@ -119,8 +159,15 @@ class Cluster:
             yield from (chunks[k::lists] for k in range(lists))
 
     def _check(self) -> None:
-        if self.client.status not in ("running", "connecting"):
+        """That there still is a cluster, and now and then whether anybody works there."""
+        if self.client.status not in ALIVE:
             raise ClusterError(_lost(None, self.client))
+        now = time.monotonic()
+        if now - self._seen > ROLL_CALL:
+            if self.client.nthreads():
+                self._seen = now
+            elif now - self._seen > PATIENCE:
+                raise ClusterError(_NOBODY)
 
 
 class _Chunk:
@@ -131,11 +178,12 @@ class _Chunk:
         self.columns = x, y, np.asarray(xi, np.float64).reshape(-1), np.asarray(w, np.float64).reshape(-1)
 
     def pieces(self) -> Iterator[tuple[int, Piece]]:
-        first = self.edges[0]
+        first, last = self.edges[0], self.edges[-1]
+        Piece.checked(first, last, *self.columns)
         for k, (start, stop) in enumerate(zip(self.edges, self.edges[1:], strict=False)):
             rows = slice(start - first, stop - first)
             parts = (values if len(values) == 1 and values.ndim == 1 else values[rows] for values in self.columns)
-            yield self.number + k, Piece(start, *parts)
+            yield self.number + k, Piece.checked(start, stop, *parts)
 
 
 def _add_up(work: Pass[Any], seconds: float | None, *chunks: _Chunk) -> Any:
@@ -159,6 +207,11 @@ def _merge(work: Pass[Any], one: Any, other: Any) -> Any:
     if one is None or other is None:
         return None
     return work.merge(work.merge(work.begin(), one), other)
+
+
+def _release(futures: Iterable[Any]) -> None:
+    for future in futures:
+        future.release()
 
 
 def _compile(groups: tuple[str, ...]) -> list[str]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.errors import FileFormatError, InputError, MissingExtraError
-from tear3d.stream.rows import ArrayRows, Rows, is_path, join
+from tear3d.stream.rows import ArrayRows, Rows, Unchanged, is_path, join
 
 SIDES = ("source", "target")
 COLUMNS = {side: tuple(f"{side}_{axis}" for axis in "xyz") for side in SIDES}
@@ -117,7 +117,7 @@ def _mapped(path: Path) -> NDArray[Any]:
 
 
 class _Parquet:
-    """A Parquet file; its row groups are read one at a time, and the last one is kept."""
+    """A Parquet file; its row groups are read one at a time, and the last one is kept, of some columns and others."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -125,7 +125,7 @@ class _Parquet:
             from pyarrow import parquet
         except ImportError:
             raise MissingExtraError("pyarrow", "parquet", f"{path}: a Parquet file") from None
-        self.path = path
+        self.path, self._errors = path, arrow.ArrowException
         try:
             self.file = parquet.ParquetFile(path)
         except FileNotFoundError:
@@ -137,9 +137,12 @@ class _Parquet:
         for field in schema:
             if not (arrow.types.is_floating(field.type) or arrow.types.is_integer(field.type)):
                 self.names.remove(field.name)
+            elif self.names.count(field.name) > 1:
+                raise FileFormatError(f"{path}: has several columns {field.name!r}: expected one of each name")
         self.starts = [0, *accumulate(meta.row_group(k).num_rows for k in range(meta.num_row_groups))]
         self._lock = threading.Lock()
-        self._kept: tuple[int, tuple[str, ...], NDArray[Any]] = (-1, (), np.empty((0, 0)))
+        self._kept: dict[tuple[str, ...], tuple[int, NDArray[Any]]] = {}
+        self._file = Unchanged(path)
         self._types = {field.name: field.type.to_pandas_dtype() for field in schema if field.name in self.names}
 
     def need(self, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -154,11 +157,23 @@ class _Parquet:
     def group(self, number: int, names: tuple[str, ...]) -> NDArray[Any]:
         """Some columns of a row group, side by side; what is missing is NaN."""
         with self._lock:
-            if self._kept[:2] != (number, names):
-                table = self.file.read_row_group(number, columns=list(names), use_threads=False)
-                columns = [table.column(name).to_numpy() for name in names]
-                self._kept = number, names, np.stack(columns, axis=1).astype(self.dtype(names), copy=False)
-            return self._kept[2]
+            if names not in self._kept or self._kept[names][0] != number:
+                self._kept.pop(names, None)
+                self._kept[names] = number, self._read(number, names)
+            return self._kept[names][1]
+
+    def _read(self, number: int, names: tuple[str, ...]) -> NDArray[Any]:
+        try:
+            table = self.file.read_row_group(number, columns=list(names), use_threads=False)
+        except (OSError, self._errors) as error:
+            raise FileFormatError(f"{self.path}: row group {number} cannot be read: {error}") from error
+        self._file.check()
+        columns = [table.column(name) for name in names]
+        dtype = np.dtype(np.float64) if any(column.null_count for column in columns) else self.dtype(names)
+        out = np.empty((table.num_rows, len(names)), dtype)
+        for k, column in enumerate(columns):
+            out[:, k] = column.to_numpy()
+        return out
 
 
 class ParquetRows:
@@ -178,5 +193,5 @@ class ParquetRows:
             rows = self.table.group(number, self.names)
             found.append(rows[start - starts[number] : min(stop, starts[number + 1]) - starts[number]])
             start = starts[number + 1]
-        out = np.concatenate(found)
+        out = np.concatenate(found) if found else np.empty((0, len(self.names)), self.dtype)
         return out if len(self.shape) == 2 else out[:, 0]

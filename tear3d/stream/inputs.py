@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.errors import InputError
-from tear3d.problem.arrays import FloatArray, as_numbers
+from tear3d.problem.arrays import FloatArray, as_numbers, as_points
 from tear3d.problem.options import as_whole
 from tear3d.stream.files import is_paths, open_rows
 from tear3d.stream.pieces import Pieces, check_shapes
@@ -48,17 +48,20 @@ class Opened(NamedTuple):
             if not all(dask):
                 raise InputError("client is given: expected Dask arrays for source and target, chunked by rows")
             return cls(source, target, noise_bound, weights, True)
-        sides = as_rows(source), as_rows(target)
-        if sides[0] is None or sides[1] is None:
+        named = (source, "source"), (target, "target")
+        sides = [as_rows(obj, name) for obj, name in named]
+        if asked.memory_limit is None and not any(map(_in_file, sides)):
             return None
-        files = not all(isinstance(rows, ArrayRows) and not is_mapped(rows.array) for rows in sides)
-        limited = files or asked.memory_limit is not None
-        large = limited and IN_MEMORY * sides[0].shape[0] > asked.most
-        return cls(sides[0], sides[1], noise_bound, weights, large)
+        rows = [
+            ArrayRows(as_points(obj, name, finite=False)) if found is None else found
+            for found, (obj, name) in zip(sides, named, strict=True)
+        ]
+        large = any(IN_MEMORY * side.shape[0] > asked.most for side in rows if side.shape)
+        return cls(rows[0], rows[1], noise_bound, weights, large)
 
     def in_memory(self) -> tuple[Any, Any, Any, Any]:
         """The arguments of `register` as arrays."""
-        return tuple(_loaded(value) for value in self[:4])  # type: ignore[return-value]
+        return tuple(_loaded(value, name) for value, name in zip(self, self._fields[:4], strict=False))  # type: ignore[return-value]
 
     def pieces(self, size: int) -> Pieces:
         """Checked, as far as they can be without being read."""
@@ -89,32 +92,34 @@ def is_dask(obj: object) -> bool:
 class DaskRows:
     """A Dask array without a cluster: chunks are computed when they are read."""
 
-    def __init__(self, array: Any) -> None:
+    def __init__(self, array: Any, name: str = "a Dask array") -> None:
         self.array = array
         self.shape: tuple[int, ...] = tuple(array.shape)
         self.dtype: np.dtype[Any] = array.dtype
         if any(np.isnan(size) for size in self.shape):
-            raise InputError("a Dask array has chunks of unknown size: call its compute_chunk_sizes() before")
-        self.edges = tuple(np.cumsum((0, *array.chunks[0]))[:-1].tolist())
+            raise InputError(f"{name} has chunks of unknown size: call its compute_chunk_sizes() before")
+        self.edges = tuple(np.cumsum((0, *array.chunks[0]))[:-1].tolist()) if self.shape else ()
 
     def read(self, start: int, stop: int) -> NDArray[Any]:
         return np.array(self.array[start:stop].compute())
 
 
-def as_rows(obj: Any) -> Rows | None:
+def as_rows(obj: Any, name: str) -> Rows | None:
+    """What can be read a stretch at a time; None when something else is there. `name` is for errors."""
     if isinstance(obj, np.ndarray) and not np.ma.isMaskedArray(obj) and obj.ndim > 0 and obj.dtype.kind in "fiu":
         return ArrayRows(obj)
     if is_paths(obj):
         return open_rows(obj)
     if is_dask(obj):
-        return DaskRows(obj)
+        return DaskRows(obj, name)
     return obj if hasattr(obj, "read") and hasattr(obj, "edges") and hasattr(obj, "shape") else None
 
 
 def _numbers(values: Any, name: str, n: int) -> Rows | FloatArray | Any:
-    rows = as_rows(values)
+    rows = as_rows(values, name)
     if rows is None or rows.shape in ((), (1,)):
-        return as_numbers(values, name, n)
+        numbers = as_numbers(values if rows is None else _all(rows), name, n)
+        return numbers if numbers.size == 1 else ArrayRows(numbers)
     if rows.shape != (n,):
         raise InputError(f"{name} has shape {rows.shape}: expected a number or one per pair ({n})")
     if rows.dtype.kind not in "fiu":
@@ -122,8 +127,14 @@ def _numbers(values: Any, name: str, n: int) -> Rows | FloatArray | Any:
     return rows
 
 
-def _loaded(value: Any) -> Any:
-    rows = as_rows(value)
-    if rows is None:
-        return value
-    return rows.array if isinstance(rows, ArrayRows) else rows.read(0, rows.shape[0])
+def _in_file(rows: Rows | None) -> bool:
+    return rows is not None and not (isinstance(rows, ArrayRows) and not is_mapped(rows.array))
+
+
+def _loaded(value: Any, name: str) -> Any:
+    rows = as_rows(value, name)
+    return value if rows is None else _all(rows)
+
+
+def _all(rows: Rows) -> NDArray[Any]:
+    return np.asarray(rows.array) if isinstance(rows, ArrayRows | DaskRows) else rows.read(0, rows.shape[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -38,6 +39,8 @@ class Facts:
     """Σ w·cap of every piece, by loss."""
     sample: dict[int, tuple[NDArray[Any], ...]] = field(default_factory=dict)
     """Of every piece: source, target, noise bounds and weights."""
+    prints: dict[int, bytes] = field(default_factory=dict)
+    """Of every piece: what tells its numbers from others, if that was asked for."""
 
     def total(self, loss: str) -> float:
         """Σ w·cap of all pairs as given."""
@@ -46,6 +49,12 @@ class Facts:
 
     def sampled(self, column: int) -> NDArray[Any]:
         return np.concatenate([self.sample[piece][column] for piece in sorted(self.sample)])
+
+    def fingerprint(self) -> str:
+        """Of all pairs; the same only for the same numbers in the same pieces."""
+        return hashlib.blake2b(
+            b"".join(self.prints[piece] for piece in sorted(self.prints)), digest_size=16
+        ).hexdigest()
 
     def check(self, num_pairs: int) -> None:
         """Refuse what cannot be registered, in the words used of arrays in memory."""
@@ -67,6 +76,8 @@ class Look:
     """The first pass."""
 
     num_pairs: int
+    fingerprint: bool = False
+    """Whether numbers are to be told from others: for a checkpoint, which must not go on with other pairs."""
 
     def begin(self) -> Facts:
         return Facts()
@@ -92,6 +103,8 @@ class Look:
         rows = self._drawn(piece.first, size)
         numbers = (np.broadcast_to(values, size)[rows].copy() for values in (piece.xi, piece.w))
         total.sample[number] = (piece.x[rows], piece.y[rows], *numbers)
+        if self.fingerprint:
+            total.prints[number] = _fingerprint(piece)
         return total
 
     def _drawn(self, first: int, size: int) -> NDArray[np.int64]:
@@ -113,12 +126,21 @@ class Look:
             one.bad[name] = known + count, min(first, before)
         one.totals |= other.totals
         one.sample |= other.sample
+        one.prints |= other.prints
         return one
 
 
 @lru_cache(1)
 def _spread(num_pairs: int) -> slice | NDArray[np.int64]:
     return spread_rows(num_pairs, SAMPLE)
+
+
+def _fingerprint(piece: Piece) -> bytes:
+    out = hashlib.blake2b(digest_size=16)
+    for values in piece[1:]:
+        out.update(f"{values.dtype.str} {values.shape}".encode())
+        out.update(np.ascontiguousarray(values).data.cast("B"))
+    return out.digest()
 
 
 def _note(total: Facts, name: str, first: int, bad: NDArray[np.bool_]) -> None:

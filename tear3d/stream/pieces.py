@@ -27,6 +27,19 @@ class Piece(NamedTuple):
     xi: FloatArray
     w: FloatArray
 
+    @classmethod
+    def checked(cls, first: int, stop: int, *columns: Any) -> Piece:
+        """What was read, if it is what was announced: the rows of the two sides belong together."""
+        for name, values in zip(cls._fields[1:], columns, strict=True):
+            due = (stop - first, 3) if name in "xy" else (stop - first,)
+            if values.shape != due and (name in "xy" or values.shape != (1,)):
+                called = {"x": "source", "y": "target", "xi": "noise_bound", "w": "weights"}[name]
+                raise InputError(
+                    f"{called} gave an array of shape {values.shape} for rows {first} to {stop}: expected {due}, as it "
+                    "was announced"
+                )
+        return cls(first, *columns)
+
     def take(self, rows: NDArray[np.int64]) -> Piece:
         """Some of its pairs. Their numbers among all are no longer those from `first` on."""
         xi, w = take(self.xi, rows), take(self.w, rows)
@@ -34,7 +47,8 @@ class Piece(NamedTuple):
 
     def inside(self, frame: Frame) -> Pairs:
         """As pairs of a frame."""
-        x, y = self.x - frame.source, self.y - frame.target
+        x = np.subtract(self.x, frame.source, dtype=np.float64)
+        y = np.subtract(self.y, frame.target, dtype=np.float64)
         xi, w = self.xi, self.w
         if frame.unit != 1.0:
             x /= frame.unit
@@ -79,7 +93,7 @@ class Pieces:
             rows if isinstance(rows, np.ndarray) else np.asarray(rows.read(start, stop), np.float64).reshape(-1)
             for rows in (self.noise_bound, self.weights)
         ]
-        return Piece(start, x, y, *numbers)
+        return Piece.checked(start, stop, x, y, *numbers)
 
 
 def split_edges(bounds: list[int], size: int) -> tuple[int, ...]:
@@ -100,6 +114,8 @@ def check_shapes(source: Any, target: Any) -> None:
             raise InputError(f"{name} has shape {rows.shape}: pass points as rows (N×3)")
         if rows.dtype.kind not in "fiu":
             raise InputError(f"{name} has dtype {rows.dtype}: expected real numbers")
+        if np.isnan(rows.shape[0]):
+            raise InputError(f"{name} has chunks of unknown size: call its compute_chunk_sizes() before")
     if source.shape[0] != target.shape[0]:
         raise InputError(
             f"source has {source.shape[0]} points and target {target.shape[0]}: row i of one must be matched to row i "

@@ -12,15 +12,17 @@ from tear3d.problem.kernels import needed_in_pieces
 from tear3d.problem.limits import Limits
 from tear3d.problem.options import Options
 from tear3d.result import Result
-from tear3d.stream.inputs import Asked, DaskRows, Opened, is_dask
+from tear3d.stream.checkpoint import check_path
+from tear3d.stream.inputs import Asked, DaskRows, Opened
 from tear3d.stream.local import Local
+from tear3d.stream.pieces import check_shapes
 from tear3d.stream.shares import MOST_PAIRS, Shares
 from tear3d.stream.solve import solve_streamed
 
 
 def register_in_pieces(opened: Opened, asked: Asked, options: Options, limits: Limits) -> Result:
     """Find, prove and judge, by passes over all pairs."""
-    _check(opened, options)
+    _check(opened, asked, options)
     shares, groups = Shares.of(asked.most), needed_in_pieces(options.certify)
     with compiled_apart(limits, groups):
         if asked.client is None:
@@ -29,16 +31,29 @@ def register_in_pieces(opened: Opened, asked: Asked, options: Options, limits: L
             return solve_streamed(runner, pieces.edges, options, limits, shares.room, asked.checkpoint)
         from tear3d.stream.cluster import Cluster, connect
 
-        numbers = tuple(rows.array if isinstance(rows, DaskRows) else rows for rows in opened.numbers())
-        if any(not is_dask(values) and np.size(values) != 1 for values in numbers):
-            raise InputError("noise_bound or weights: expected a number, or a Dask array with one per pair")
-        runner = Cluster(connect(asked.client), opened.source, opened.target, numbers, shares.piece)
-        runner.compile(groups)
-        return solve_streamed(runner, runner.edges, options, limits, shares.room, asked.checkpoint)
+        client, numbers = connect(asked.client), tuple(_there(rows) for rows in opened.numbers())
+        runner = Cluster(client, opened.source, opened.target, numbers, shares.piece)
+        try:
+            runner.compile(groups)
+            return solve_streamed(runner, runner.edges, options, limits, shares.room, asked.checkpoint)
+        finally:
+            runner.close()
 
 
-def _check(opened: Opened, options: Options) -> None:
-    """Refuse what needs all pairs in memory."""
+def _there(numbers: Any) -> Any:
+    """Noise bounds or weights for a cluster."""
+    if isinstance(numbers, DaskRows):
+        return numbers.array
+    if not isinstance(numbers, np.ndarray):
+        raise InputError("noise_bound or weights: with a client expected a number, or a Dask array with one per pair")
+    return numbers
+
+
+def _check(opened: Opened, asked: Asked, options: Options) -> None:
+    """Refuse, before anything is read, what cannot be done."""
+    check_shapes(opened.source, opened.target)
+    if asked.checkpoint is not None:
+        check_path(asked.checkpoint)
     if options.method != "tear3d" or options.certify == "rows":
         what = "method='paper'" if options.method != "tear3d" else "certify='rows'"
         raise InputError(f"{what} needs all pairs in memory: expected certify='pose' or False, or more memory_limit")

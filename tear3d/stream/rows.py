@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tear3d.errors import InputError
+from tear3d.errors import FileFormatError, InputError
 
 SUFFIXES = (".npy", ".parquet")
 
@@ -42,6 +42,7 @@ class ArrayRows:
     def __init__(self, array: NDArray[Any]) -> None:
         self.array = array
         self._map = _mapping(array)
+        self._file = None if self._map is None else _MappedFile(array, self._map[0])
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -53,10 +54,50 @@ class ArrayRows:
 
     def read(self, start: int, stop: int) -> NDArray[Any]:
         part = self.array[start:stop]
+        if self._map is None or self._file is None:
+            return np.array(part, order="C")
+        self._file.check()
         out = np.array(part, order="C")
-        if self._map is not None:
-            _let_go(part, *self._map)
+        self._file.check()
+        _let_go(part, *self._map)
         return out
+
+
+class Unchanged:
+    """A file that stays as it is while it is read: passes over numbers that change prove nothing."""
+
+    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+        self.path = path
+        self._known = _stamp(path)
+
+    def check(self) -> None:
+        now = _stamp(self.path)
+        if now is not None and self._known is not None and now[:2] == self._known[:2] and now != self._known:
+            raise FileFormatError(f"{self.path}: was changed while it was read: expected a file that nobody writes to")
+
+
+class _MappedFile(Unchanged):
+    """That of a memory map, which must not become shorter: to read behind its end would end the process."""
+
+    def __init__(self, array: Any, mapped: mmap.mmap) -> None:
+        read_only = getattr(array, "mode", None) == "r"  # who writes to a map himself knows what he does
+        self.name = getattr(array, "filename", None) or "a memory-mapped file"
+        super().__init__(getattr(array, "filename", None) if read_only else None)
+        self._mapped, self._size = mapped, mapped.size()
+
+    def check(self) -> None:
+        if self._mapped.size() < self._size:
+            raise FileFormatError(f"{self.name}: became shorter while it was read: expected a file that stays as it is")
+        super().check()
+
+
+def _stamp(path: str | os.PathLike[str] | None) -> tuple[int, ...] | None:
+    """Which file it is, and when it was changed last; None when there is none of that name (any more)."""
+    try:
+        found = None if path is None else os.stat(path)
+    except OSError:
+        return None
+    return None if found is None else (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
 
 
 class JoinedRows:
@@ -81,6 +122,8 @@ class JoinedRows:
             first, behind = self._starts[number], self._starts[number + 1]
             found.append(self.parts[number].read(start - first, min(stop, behind) - first))
             start = behind
+        if not found:
+            return np.empty((0, *self.shape[1:]), self.dtype)
         return found[0] if len(found) == 1 else np.concatenate(found)
 
 

@@ -69,7 +69,7 @@ def solve_streamed(
     """
     ranks.load()
     with limits.timed("first look"):
-        facts = _looked(runner, limits)
+        facts = _looked(runner, limits, checkpoint is not None)
         sample = _sampled(facts, limits)
     chance = Chance(sample)
     with limits.timed("candidates"):
@@ -105,16 +105,22 @@ def _checkpoint(
 ) -> Checkpoint:
     limits = ("time_limit", "node_limit")
     settings = {name: value for name, value in options.to_dict().items() if name not in limits}
-    about = {"edges": list(edges), "options": settings, "saving": saving, "bounds": facts.bounds}
-    return Checkpoint(path, about | {"pose": scene.pose.row, "low": facts.low, "high": facts.high})
+    about = {"edges": list(edges), "options": settings, "saving": saving, "pose": scene.pose.row}
+    return Checkpoint(path, about | {"pairs": facts.fingerprint()})
 
 
-def _looked(runner: Runner, limits: Limits) -> Facts:
-    facts = runner.run(Look(runner.num_pairs), limits, lambda done: limits.report("first look", 0.0, 0.0, done))
+def _looked(runner: Runner, limits: Limits, fingerprint: bool) -> Facts:
+    work = Look(runner.num_pairs, fingerprint)
+    facts = runner.run(work, limits, lambda done: limits.report("first look", 0.0, 0.0, done))
     if facts is None:
-        raise StoppedError("the pairs were not read once before the limit", limits.exceeded() or "time_limit")
+        raise _stopped("the pairs were not read once", limits)
     facts.check(runner.num_pairs)
     return facts
+
+
+def _stopped(what: str, limits: Limits) -> StoppedError:
+    ended = limits.exceeded() or "time_limit"
+    return StoppedError(f"{what} before {'the limit' if ended != 'interrupted' else 'the call was stopped'}", ended)
 
 
 def _sampled(facts: Facts, limits: Limits) -> Pairs:
@@ -142,9 +148,7 @@ def _refined(
     """Climb on the pairs near the pose, and measure again, until little is gained."""
     best = _measured(runner, start.orthonormal(), others, sample, options, limits, room)
     if best is None:
-        raise StoppedError(
-            "the pose was not measured over all pairs before the limit", limits.exceeded() or "time_limit"
-        )
+        raise _stopped("the pose was not measured over all pairs", limits)
     for _ in range(ROUNDS):
         near = best.found.pairs(sample.frame, runner.num_pairs)
         if len(near) < 3 or limits.over():
