@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tear3d.clouds.region import WIDE
 from tear3d.errors import InputError
 from tear3d.problem.arrays import FloatArray, Points, as_points, check_finite, finite_rows, spread_rows, stored_as
 from tear3d.problem.digits import check_lost_digits
@@ -78,7 +79,7 @@ class Inputs:
     @classmethod
     def together(cls, source: Cloud, target: Cloud) -> Inputs:
         """Of clouds that were checked one by one."""
-        units = _unlike(source.span, target.span)
+        units = _unlike(source.span, target.span, len(target.points) > WIDE * len(source.points))
         inputs = cls(
             clouds=(source.points, target.points),
             dropped=(source.dropped, target.dropped),
@@ -129,13 +130,13 @@ def _finite(obj: Points, name: str) -> tuple[FloatArray, int, str]:
     return points, dropped, f"dropped {dropped} of {given} points of {name} that are not finite" if dropped else ""
 
 
-def _unlike(source: float, target: float) -> str:
+def _unlike(source: float, target: float, in_map: bool) -> str:
     """A sentence when the spans are no pair's; an InputError when no registration can come of them."""
     if min(source, target) == 0.0:
         return ""  # points that coincide are refused where a voxel size is chosen
     ratio = max(source / target, target / source)
     unit = next((words for factor, words in UNITS.items() if abs(ratio / factor - 1.0) < _tolerance(factor)), "")
-    if ratio < UNLIKE and not unit:
+    if not unit and (ratio < UNLIKE or (in_map and source < target and ratio < HOPELESS)):
         return ""
     (small, less), (large, more) = sorted(((source, "source"), (target, "target")))
     units = f"{less} spans {_short(small)} and {more} {_short(large)}, {_short(ratio)} times as much: " + (

@@ -86,6 +86,13 @@ def test_spans_that_may_still_be_a_pair_are_noted(factor, words):
     assert inputs.notes == (inputs.units,)
 
 
+def test_a_map_spans_many_times_its_scan_without_a_note():
+    scan = CLOUD[:: len(CLOUD) // 100]
+    assert Inputs.of(scan, 17.0 * CLOUD).notes == ()
+    assert "the same unit" in Inputs.of(17.0 * scan, CLOUD).units
+    assert "inches" in Inputs.of(scan, 25.4 * CLOUD).units
+
+
 @pytest.mark.parametrize("factor", [1.0, 2.0, 3.0, 4.9, 0.3])
 def test_parts_of_usual_size_are_not(factor):
     assert Inputs.of(CLOUD, factor * CLOUD).notes == ()

@@ -148,6 +148,21 @@ def test_more_is_asked_for_in_a_map():
     assert verdict(0.5, 0.0, True).verdict == "doubtful"
 
 
+def test_where_matches_say_little_the_scan_must_lie_on_the_map():
+    """What two scans of made-up towns had in the map of another, and one in its own."""
+
+    def verdict(inside, fit, significance, in_map=True):
+        return judge(
+            CloudEvidence(inside, 0.74, 0.98, fit, fit, 55.0, perhaps_contradicted=0.0, in_map=in_map), significance
+        )
+
+    assert verdict(0.53, 0.68, -3.5).verdict == "doubtful"
+    assert verdict(0.85, 0.53, -4.6).verdict == "doubtful"
+    assert "only 85 % of the source lie on the map" in verdict(0.85, 0.53, -4.6).reasons[-1]
+    assert verdict(1.0, 0.64, -4.0).verdict == "confirmed"
+    assert verdict(0.53, 0.68, -6.0).verdict == "confirmed", "matches that count in full"
+
+
 def test_normals_that_are_told_by_what_is_near_make_more_matches_right():
     here = problem(2)
     scan, large = (voxel_downsample(cloud, SIZE) for cloud in (here.scan, here.map))
