@@ -104,14 +104,13 @@ def test_a_few_far_points_do_not_change_the_span():
     assert 1.5 < span_of(CLOUD) < 3.0
 
 
-def test_an_object_in_its_scene_is_found_with_a_note():
+def test_an_object_in_its_scene_is_found():
     """The scene spans six times the object, in the same unit."""
     rng = np.random.default_rng(0)
     floor = np.column_stack((rng.uniform(-6.0, 6.0, (60_000, 2)), rng.normal(0.0, 0.01, 60_000) - 1.5))
     scene = apply(TRUTH, np.vstack((floor, bumpy_cloud(6000, 1))))
     found = register_clouds(bumpy_cloud(6000, 0), scene, threads=1, time_limit=30.0)
-    assert len(found.notes) == 1
-    assert "have they the same unit?" in found.notes[0]
+    assert found.notes == (), "a scene with so many more points may well be larger"
     assert found.success
     assert np.linalg.norm(apply(found.transformation, CLOUD) - apply(TRUTH, CLOUD), axis=1).max() < found.voxel_size
 
