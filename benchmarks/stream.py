@@ -4,7 +4,7 @@
     python -m benchmarks.stream --sizes 2e6,1e7,1e8     # 2.4 GB on disk
     python -m benchmarks.stream --cluster               # two workers against two threads
 
-Each run is a process of its own. The model has six constants (`CONSTANTS`), fitted to the passes of the smaller sizes.
+Each run is a process of its own. The model has five constants (`CONSTANTS`), fitted to the passes of the smaller sizes.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from scipy.optimize import nnls
 
 from benchmarks.memory import PeakMemory
 from benchmarks.output import OUT, console, count, seconds, show, write_json
 
 BOUND, RATIO = 0.0554, 0.99
 CHUNK = 1_000_000
-CONSTANTS = ("look", "survey", "seat", "vote", "mark", "pick")
+CONSTANTS = ("look", "survey", "seat", "vote", "touch")
 """Of the first look; of a survey, for each pose; of a pass of the proof, and for each visit of a pair: to vote about a
-cell, to be marked as one that matters in it, to be picked for a family of cells (`Family.visits`)."""
+cell, or to be asked whether it matters in it or in a family of cells (`Family.visits`)."""
 
 
 def write_problem(path: Path, n: int, ratio: float = RATIO) -> np.ndarray:
@@ -101,8 +102,7 @@ def terms(one: dict[str, Any]) -> list[float]:
         (kind == "Agreement") * cells,
         kind in ("Votes", "Gather"),
         (kind == "Votes") * visits,
-        (kind == "Gather") * visits,
-        picks,
+        (kind == "Gather") * visits + picks,
     ]
 
 
@@ -112,7 +112,7 @@ def fit(runs: list[dict[str, Any]]) -> dict[str, float]:
     a = np.array([terms(one) for _, one in rows], float)
     b = np.array([1e9 * one["seconds"] / n for n, one in rows])
     weight = np.sqrt([n for n, _ in rows])
-    found = np.linalg.lstsq(a * weight[:, None], b * weight, rcond=None)[0]
+    found = nnls(a * weight[:, None], b * weight)[0]
     return dict(zip(CONSTANTS, found.tolist(), strict=True))
 
 

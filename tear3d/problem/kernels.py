@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
@@ -107,18 +108,34 @@ def compile_groups(names: Sequence[str], tell: Callable[[str, float], object] | 
     Returns those that failed: they are left to the run that needs them, which then says why.
     """
     failed = _compile_all(names, tell)
+    for name in set(names) - set(failed):
+        _renew(GROUPS[name])
     settle(names)
     return failed
 
 
 def _in_cache(group: Group) -> bool:
     module = import_module(f"tear3d.{group.module}")
-    stats = getattr(getattr(module, group.kernel), "stats", None)
-    if stats is None:  # run as plain Python
+    if not hasattr(getattr(module, group.kernel), "stats"):  # run as plain Python
         return True
-    files = Path(stats.cache_path).glob(f"{module.__name__.split('.')[-1]}.{group.kernel}-*.nbi")
     changed = Path(module.__file__ or "").stat().st_mtime
-    return any(file.stat().st_mtime >= changed for file in files)
+    return any(file.stat().st_mtime >= changed for file in _indices(group))
+
+
+def _indices(group: Group) -> list[Path]:
+    """The files in which Numba says what it knows of the last kernel of a group."""
+    stats = getattr(getattr(import_module(f"tear3d.{group.module}"), group.kernel), "stats", None)
+    name = f"{group.module.split('.')[-1]}.{group.kernel}"
+    return [] if stats is None else list(Path(stats.cache_path).glob(f"{name}-*.nbi"))
+
+
+def _renew(group: Group) -> None:
+    """What was found in the cache is as good as new: Numba may go by what a file says, and `_in_cache` goes by its
+    time."""
+    if group.module:
+        with suppress(OSError):
+            for file in _indices(group):
+                os.utime(file)
 
 
 def _shares(names: Iterable[str], cores: int) -> list[list[str]]:

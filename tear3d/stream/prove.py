@@ -8,6 +8,8 @@ on the search is that of pairs in memory, for some cells after the others.
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,6 +27,7 @@ from tear3d.stream.checkpoint import Checkpoint
 from tear3d.stream.local import Runner
 from tear3d.stream.rest import Rest
 from tear3d.stream.scene import Scene
+from tear3d.stream.shares import give_back
 from tear3d.stream.votes import Gather
 
 log = logging.getLogger("tear3d")
@@ -32,6 +35,24 @@ log = logging.getLogger("tear3d")
 PAIR_BYTES = 128
 """What the search in memory takes for a pair, the pair itself included: 48 + 32, what is copied of it while it is
 gathered, and what threads copy. An estimate; `benchmarks.stream` measures the peak of the process."""
+BOX_BYTES = 150
+"""What every thread takes for a pair of a box: as a point, in copies and as a line."""
+AROUND = 1.5
+"""So many times the pairs near the pose matter in the largest box (an estimate too)."""
+
+
+class Room(NamedTuple):
+    """What of the memory a proof may take."""
+
+    bytes: int
+    """For votes, and after them for pairs that still matter."""
+    near: int
+    """Pairs near the pose."""
+
+    def threads(self, pairs: int, most: int) -> int:
+        """That have room to search some pairs at once, when there are no pieces any more: as much again as `bytes`."""
+        left = 2 * self.bytes - pairs * PAIR_BYTES
+        return max(1, min(most, left // int(BOX_BYTES * max(1.0, min(pairs, AROUND * self.near)))))
 
 
 def prove_streamed(
@@ -41,7 +62,7 @@ def prove_streamed(
     start: Scored,
     options: Options,
     limits: Limits,
-    room: int,
+    room: Room,
     checkpoint: Checkpoint | None = None,
 ) -> Proof:
     """Search all rotations and translations.
@@ -56,15 +77,14 @@ def prove_streamed(
     start : Scored
         That pose, and what it saves over all pairs.
     options, limits
-    room : int
-        Bytes for votes, and after them for pairs that still matter.
+    room : Room
     checkpoint : Checkpoint, optional
         Where the search is kept after every pass, and goes on from.
     """
     with limits.timed(POSE):
         savings = start.saving, start.saving * (1.0 + Rest.prune * options.rel_gap)
-        cells = Cells(runner, scene, sample, savings, limits, (room // 8, room // PAIR_BYTES))
-        search = _Search(cells, start, options, checkpoint)
+        cells = Cells(runner, scene, sample, savings, limits, (room.bytes // 8, room.bytes // PAIR_BYTES))
+        search = _Search(cells, start, options, room, checkpoint)
         search.run(cells.run(search.save))
         certificate = search.certificate()
     if checkpoint is not None and (certificate.closed or limits.exceeded() is None):
@@ -75,8 +95,11 @@ def prove_streamed(
 class _Search:
     """The search of what passes leave, some cells after the others."""
 
-    def __init__(self, cells: Cells, start: Scored, options: Options, checkpoint: Checkpoint | None) -> None:
+    def __init__(
+        self, cells: Cells, start: Scored, options: Options, room: Room, checkpoint: Checkpoint | None
+    ) -> None:
         self.cells, self.options, self.limits, self.checkpoint = cells, options, cells.limits, checkpoint
+        self.room = room
         self.best = start
         self.closed = 0.0
         """The bound of what was searched."""
@@ -128,6 +151,7 @@ class _Search:
                 log.info("%d pairs matter in %d cells", found.count, len(chunk))
                 pairs = found.pairs(cells.scene.frame, cells.runner.num_pairs) if found.count else None
                 del found
+                give_back()
                 others = np.concatenate([left, *waiting])
                 self._search(chunk, pairs, others)
                 if self.limits.exceeded() is None:  # else the chunk was not searched to its end
@@ -142,7 +166,10 @@ class _Search:
         """The search in memory, whose bounds are joined with those of all others."""
         if pairs is None:  # nothing can be saved there
             return
-        options, limits = self.options, self.limits
+        options, limits = (
+            replace(self.options, threads=self.room.threads(len(pairs), self.options.threads)),
+            self.limits,
+        )
         stage = Rest(self.cells.scene, pairs, self.best, chunk, options)
         found: Found = maximise(stage, stage.start(), rel_gap=options.rel_gap, limits=limits, threads=options.threads)
         certificate = found.certificate

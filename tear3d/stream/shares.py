@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import sys
+from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 LEAST = 128 << 20
@@ -49,3 +53,18 @@ def physical_memory() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return 8 << 30
+
+
+def give_back() -> None:
+    """Let the C library return to the system what it keeps of memory that is free: glibc, of much that passes took."""
+    trim = _trim()
+    if trim is not None:
+        trim(0)
+
+
+@cache
+def _trim() -> Callable[[int], object] | None:
+    try:
+        return ctypes.CDLL(None).malloc_trim if sys.platform == "linux" else None
+    except (OSError, AttributeError):  # another C library
+        return None

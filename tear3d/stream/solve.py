@@ -26,7 +26,7 @@ from tear3d.stream.agreement import Agreement, Found
 from tear3d.stream.checkpoint import Checkpoint
 from tear3d.stream.local import Runner
 from tear3d.stream.look import Facts, Look
-from tear3d.stream.prove import prove_streamed
+from tear3d.stream.prove import Room, prove_streamed
 from tear3d.stream.scene import Scene
 from tear3d.stream.whole import check_digits, everybody
 
@@ -86,7 +86,8 @@ def solve_streamed(
         with limits.proving():
             scene = Scene(sample.frame, best.pose, options.loss, everybody(facts, sample, best.pose, options.the_loss))
             kept = None if checkpoint is None else _checkpoint(checkpoint, facts, scene, best.saving, options, edges)
-            proof = prove_streamed(runner, scene, sample, proof.best, options, limits, room, kept)
+            space = Room(room, best.found.num_near)
+            proof = prove_streamed(runner, scene, sample, proof.best, options, limits, space, kept)
             ended = limits.exceeded()
         if proof.best.pose is not best.pose:  # what is said of it must be of it, whatever the time
             with limits.timed("refinement"):

@@ -71,6 +71,27 @@ def test_cache_is_found_where_numba_puts_it(tmp_path, monkeypatch):
     assert kernels.cold(["group"]) == []  # asked once
 
 
+def test_what_numba_finds_is_not_asked_for_again(tmp_path, monkeypatch, started):
+    """It goes by what a source says: one that is written anew as it was is not compiled again."""
+    source, index = tmp_path / "part.py", tmp_path / "part.kernel-12.py311.nbi"
+    index.touch()
+    os.utime(index, (1.0, 1.0))
+    source.touch()
+    kernel = SimpleNamespace(stats=SimpleNamespace(cache_path=str(tmp_path)))
+    part = SimpleNamespace(__name__="tear3d.part", __file__=str(source), kernel=kernel)
+    monkeypatch.setattr(kernels, "import_module", lambda name: part)
+    monkeypatch.setattr(kernels, "GROUPS", {"group": kernels.Group("part", "kernel", 1)})
+    assert kernels.cold(["group"]) == ["group"]
+    started.todo["group"] = FAIL
+    assert kernels.compile_groups(["group"]) == ["group"]
+    kernels._settled.clear()
+    assert kernels.cold(["group"]) == ["group"], "what failed is not there"
+    started.todo["group"] = SUCCEED
+    assert kernels.compile_groups(["group"]) == []
+    kernels._settled.clear()
+    assert kernels.cold(["group"]) == []
+
+
 def test_plain_python_is_never_cold(monkeypatch):
     plain = SimpleNamespace(__name__="tear3d.part", **{group.kernel: print for group in kernels.GROUPS.values()})
     monkeypatch.setattr(kernels, "import_module", lambda name: plain)
