@@ -51,7 +51,7 @@ def outside() -> Iterator[tuple[Client, BaseProcess]]:
         worker = context.Process(target=_work, args=(address,))
         worker.start()
         processes.append(worker)
-        with Client(address, timeout=60) as client:
+        with Client(address, timeout=15) as client:  # so long a client also tries to find a lost scheduler again
             client.wait_for_workers(1, timeout=60)
             yield client, scheduler
     finally:
