@@ -123,7 +123,12 @@ def _verdict(known: Evidence) -> tuple[Status, str]:
         return "uncertified", _aside(known)
     if any(stage.ended_by == "memory_limit" for stage in certificate.stages):
         until = about_pose(certificate, ambiguous=known.ambiguity is not None)
-        return "uncertified", f"the pairs that still matter do not fit into the memory limit; until then: {until}"
+        wanted = max(stage.memory_wanted or 0 for stage in certificate.stages)
+        enough = f" (one of about {-(-wanted // 2**20)} MiB would hold them)" if wanted else ""
+        return (
+            "uncertified",
+            f"the pairs that still matter do not fit into the memory limit{enough}; until then: {until}",
+        )
     return "uncertified", _too_narrow(known)
 
 

@@ -44,6 +44,8 @@ class StageCertificate:
     elsewhere: float | None = None
     """No pose that puts some point of the source more than three noise bounds (their median) from where the pose found
     puts it saves more; None for rows."""
+    memory_wanted: int | None = None
+    """About how many bytes of `memory_limit` would hold what there was no room for; None unless it ended the search."""
 
     @property
     def gap(self) -> float:
@@ -76,6 +78,7 @@ class StageCertificate:
             "cells": self.cells,
             "closed": self.closed,
             "ended_by": self.ended_by,
+            "memory_wanted": self.memory_wanted,
         }
 
 

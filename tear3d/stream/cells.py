@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -117,6 +118,10 @@ class Cells:
                 union = union | mask
             found[-1].append(node)
         return [np.array(nodes) for nodes in found]
+
+    def most_that_matter(self) -> int:
+        """The largest number of pairs that matter in one of the cells that are left, by a sample."""
+        return math.ceil(max(map(self._share, self.open), default=0.0) * self.runner.num_pairs)
 
     def families(self, nodes: FloatArray) -> Family:
         """Families of nodes, by how many pairs of the sample matter between them."""

@@ -22,12 +22,12 @@ from tear3d.problem.pose import Pose
 from tear3d.prove.certificate import POSE, Attempt, Proof, StageCertificate
 from tear3d.prove.driver import Found, maximise
 from tear3d.prove.stage import BOUND, NOTHING
-from tear3d.stream.cells import Cells
+from tear3d.stream.cells import SPARE, Cells
 from tear3d.stream.checkpoint import Checkpoint
 from tear3d.stream.local import Runner
 from tear3d.stream.rest import Rest
 from tear3d.stream.scene import Scene
-from tear3d.stream.shares import give_back
+from tear3d.stream.shares import IN_MEMORY, give_back
 from tear3d.stream.votes import Gather
 
 log = logging.getLogger("tear3d")
@@ -202,10 +202,17 @@ class _Search:
             cells=cells.visited + self.count,
             closed=closed,
             ended_by="gap" if closed else ended,
+            memory_wanted=self._wanted() if not closed and ended == "memory_limit" else None,
             history=history,
             visited=np.concatenate(self.visited) if self.visited else NOTHING,
             elsewhere=max(self.far, waiting) if self.stayed else bound,
         )
+
+    def _wanted(self) -> int:
+        """Bytes of a limit, half of which is for pairs, under which the cells that are left could be searched; no more
+        than all pairs take."""
+        pairs = self.cells.most_that_matter()
+        return int(min(2 * PAIR_BYTES * pairs / SPARE, IN_MEMORY * self.cells.runner.num_pairs)) + 1
 
 
 def _without(nodes: FloatArray, chunks: list[FloatArray]) -> FloatArray:

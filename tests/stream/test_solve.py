@@ -99,13 +99,17 @@ def test_a_small_room_is_proven_too(share):
 
 
 def test_no_room_is_said():
-    given = problem(40_000, 0.5, cloud="ellipsoid")
+    given = problem(40_000, 0.85, cloud="ellipsoid")
     found = solve(pieces_of(given, 10_000), room=40_000, time_limit=None)
     assert found.status == "uncertified"
     assert found.certificate.stages[0].ended_by == "memory_limit"
-    assert "do not fit into the memory limit" in found.message
+    wanted = found.certificate.stages[0].memory_wanted
+    assert f"do not fit into the memory limit (one of about {-(-wanted // 2**20)} MiB would hold them)" in found.message
     assert 0.01 < found.certificate.gap < 2.0
     assert found.success
+    more = solve(pieces_of(given, 10_000), room=wanted // 2, time_limit=None)
+    assert more.status == "optimal"
+    assert more.certificate.stages[0].memory_wanted is None
 
 
 def test_own_noise_bounds_and_weights():
