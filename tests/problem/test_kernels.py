@@ -53,13 +53,19 @@ def test_groups_that_a_call_needs():
     assert set(kernels.needed(clouds=True)) - set(kernels.needed()) == {"features", "refinement"}
 
 
-def test_cache_is_found_where_numba_puts_it(tmp_path, monkeypatch):
+@pytest.fixture
+def part(tmp_path, monkeypatch):
+    """A module with a kernel, whose cache is the folder that it is in."""
     source = tmp_path / "part.py"
     source.touch()
     kernel = SimpleNamespace(stats=SimpleNamespace(cache_path=str(tmp_path)))
-    part = SimpleNamespace(__name__="tear3d.part", __file__=str(source), kernel=kernel)
-    monkeypatch.setattr(kernels, "import_module", lambda name: part)
+    module = SimpleNamespace(__name__="tear3d.part", __file__=str(source), kernel=kernel)
+    monkeypatch.setattr(kernels, "import_module", lambda name: module)
     monkeypatch.setattr(kernels, "GROUPS", {"group": kernels.Group("part", "kernel", 1)})
+
+
+@pytest.mark.usefixtures("part")
+def test_cache_is_found_where_numba_puts_it(tmp_path):
     assert kernels.cold(["group"]) == ["group"]
     index = tmp_path / "part.kernel-12.py311.nbi"
     index.touch()
@@ -71,16 +77,12 @@ def test_cache_is_found_where_numba_puts_it(tmp_path, monkeypatch):
     assert kernels.cold(["group"]) == []  # asked once
 
 
-def test_what_numba_finds_is_not_asked_for_again(tmp_path, monkeypatch, started):
+@pytest.mark.usefixtures("part")
+def test_what_numba_finds_is_not_asked_for_again(tmp_path, started):
     """It goes by what a source says: one that is written anew as it was is not compiled again."""
-    source, index = tmp_path / "part.py", tmp_path / "part.kernel-12.py311.nbi"
+    index = tmp_path / "part.kernel-12.py311.nbi"
     index.touch()
     os.utime(index, (1.0, 1.0))
-    source.touch()
-    kernel = SimpleNamespace(stats=SimpleNamespace(cache_path=str(tmp_path)))
-    part = SimpleNamespace(__name__="tear3d.part", __file__=str(source), kernel=kernel)
-    monkeypatch.setattr(kernels, "import_module", lambda name: part)
-    monkeypatch.setattr(kernels, "GROUPS", {"group": kernels.Group("part", "kernel", 1)})
     assert kernels.cold(["group"]) == ["group"]
     started.todo["group"] = FAIL
     assert kernels.compile_groups(["group"]) == ["group"]
