@@ -8,6 +8,7 @@ on the search is that of pairs in memory, for some cells after the others.
 from __future__ import annotations
 
 import logging
+import math
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -27,7 +28,7 @@ from tear3d.stream.checkpoint import Checkpoint
 from tear3d.stream.local import Runner
 from tear3d.stream.rest import Rest
 from tear3d.stream.scene import Scene
-from tear3d.stream.shares import IN_MEMORY, give_back
+from tear3d.stream.shares import give_back
 from tear3d.stream.votes import Gather
 
 log = logging.getLogger("tear3d")
@@ -166,10 +167,8 @@ class _Search:
         """The search in memory, whose bounds are joined with those of all others."""
         if pairs is None:  # nothing can be saved there
             return
-        options, limits = (
-            replace(self.options, threads=self.room.threads(len(pairs), self.options.threads)),
-            self.limits,
-        )
+        limits, threads = self.limits, self.room.threads(len(pairs), self.options.threads)
+        options = replace(self.options, threads=threads)
         stage = Rest(self.cells.scene, pairs, self.best, chunk, options)
         found: Found = maximise(stage, stage.start(), rel_gap=options.rel_gap, limits=limits, threads=options.threads)
         certificate = found.certificate
@@ -209,10 +208,8 @@ class _Search:
         )
 
     def _wanted(self) -> int:
-        """Bytes of a limit, half of which is for pairs, under which the cells that are left could be searched; no more
-        than all pairs take."""
-        pairs = self.cells.most_that_matter()
-        return int(min(2 * PAIR_BYTES * pairs / SPARE, IN_MEMORY * self.cells.runner.num_pairs)) + 1
+        """Bytes of a limit, half of which is for pairs, under which the cells that are left could be searched."""
+        return math.ceil(2 * PAIR_BYTES * self.cells.most_that_matter() / SPARE)
 
 
 def _without(nodes: FloatArray, chunks: list[FloatArray]) -> FloatArray:

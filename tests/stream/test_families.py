@@ -113,8 +113,7 @@ def test_every_node_is_in_one_family(seed):
 def test_a_family_must_be_worth_it():
     nodes = roots(-np.ones(3), np.ones(3), 1.0)
     assert find_families(nodes, lambda node: 1.0).families == []
-    volume = lambda node: float(np.prod(node[HIGH : HIGH + 3] - node[LOW : LOW + 3])) / 8.0  # noqa: E731
-    deep = find_families(nodes, lambda node: WORTH * volume(node))
+    deep = find_families(nodes, lambda node: WORTH * float(np.prod(node[HIGH : HIGH + 3] - node[LOW : LOW + 3])) / 8.0)
     assert len(deep.families) == 4
     assert deep.families[0].families
 
