@@ -8,7 +8,12 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 EXTRAS := dev,clouds,las,e57,report,parquet,cluster,docs
 OPEN3D_LIBRARIES := libusb-1.0-0 libegl1 libgl1 libgomp1 libx11-6
 
-.PHONY: install demo test test-all system check format fuzz coverage bench bench-quick docs build clean
+PYTEST_ALL := $(BIN)/python -m pytest --no-skips -rs --durations=15
+# Most tests keep one core busy: two runs at once take little more than half as long. What these folders hold takes about
+# as long as the rest; a new folder is part of the rest.
+HALF := tests/benchmarks tests/clouds tests/docs tests/mapping
+
+.PHONY: install demo test test-all test-half test-rest system check format fuzz coverage bench bench-quick docs build clean
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -30,7 +35,17 @@ test: $(STAMP)
 
 # Everything. Nothing may be skipped but what needs real data (TEAR3D_DATA names its folder).
 test-all: $(STAMP_ALL) system
-	$(BIN)/python -m pytest --no-skips -rs --durations=15
+	$(BIN)/tear3d warmup
+	$(MAKE) --no-print-directory -j2 test-half test-rest
+
+test-half:
+	$(PYTEST_ALL) $(HALF)
+
+# Printed when it is over.
+test-rest:
+	@mkdir -p out
+	@$(PYTEST_ALL) -p no:cacheprovider tests $(HALF:%=--ignore=%) >out/test-rest.log 2>&1; code=$$?; \
+		cat out/test-rest.log; exit $$code
 
 # What Debian has to add: Chromium, and the libraries that Open3D is linked to.
 system: $(STAMP_ALL)

@@ -20,7 +20,16 @@ if TYPE_CHECKING:
     from tear3d.io.clouds import read_cloud, write_cloud
     from tear3d.mapping.build import Map, MapProgress, build_map
     from tear3d.problem.limits import Progress
-    from tear3d.result import Alternative, Ambiguity, Attempt, Certificate, FreeMotion, Result, StageCertificate
+    from tear3d.result import (
+        Alternative,
+        Ambiguity,
+        Attempt,
+        Certificate,
+        FreeMotion,
+        NoiseEstimate,
+        Result,
+        StageCertificate,
+    )
     from tear3d.scale.many import Outcome, register_many
     from tear3d.stream.files import OpenPairs, open_pairs
 
@@ -44,6 +53,7 @@ _HOMES = {
     "Alternative": "tear3d.result",
     "Ambiguity": "tear3d.result",
     "FreeMotion": "tear3d.result",
+    "NoiseEstimate": "tear3d.result",
     "open_pairs": "tear3d.stream.files",
     "OpenPairs": "tear3d.stream.files",
     "Progress": "tear3d.problem.limits",
@@ -68,6 +78,7 @@ __all__ = [
     "Map",
     "MapProgress",
     "MissingExtraError",
+    "NoiseEstimate",
     "OpenPairs",
     "Outcome",
     "Prepared",

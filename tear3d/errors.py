@@ -11,6 +11,14 @@ class InputError(TearError, ValueError):
     """The input cannot be a registration problem (wrong shape, NaN, too few pairs, ...)."""
 
 
+class CollapsedError(InputError):
+    """All points of a cloud coincide; `cloud` is "source" or "target"."""
+
+    def __init__(self, message: str, cloud: str = "") -> None:
+        super().__init__(message)
+        self.cloud = cloud
+
+
 class MissingExtraError(TearError, ImportError):
     """An optional dependency is needed; the message says which extra to install."""
 

@@ -8,6 +8,7 @@ from tear3d.lab.metrics import (
     precision_recall_f1,
     registration_recall,
     rotation_error,
+    scale_error,
     translation_error,
 )
 
@@ -19,5 +20,6 @@ __all__ = [
     "precision_recall_f1",
     "registration_recall",
     "rotation_error",
+    "scale_error",
     "translation_error",
 ]

@@ -9,15 +9,29 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tear3d.errors import InputError
 from tear3d.judge.ambiguity import Alternative, Ambiguity, FreeMotion
+from tear3d.judge.bound import NoiseEstimate
 from tear3d.judge.uncertain import Uncertain
 from tear3d.judge.verdict import Status, could_be_chance
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.strict import strict
 from tear3d.prove.certificate import Attempt, Certificate, StageCertificate
 
-__all__ = ["Alternative", "Ambiguity", "Attempt", "Certificate", "FreeMotion", "Result", "StageCertificate", "Status"]
+__all__ = [
+    "Alternative",
+    "Ambiguity",
+    "Attempt",
+    "Certificate",
+    "FreeMotion",
+    "NoiseEstimate",
+    "Result",
+    "StageCertificate",
+    "Status",
+]
 
+LEVEL = 1e-9
+"""What rounding may leave of a motion out of the plane."""
 PLOTTING = "tear3d.report.plots"
 """The module whose function `plot` draws results."""
 
@@ -59,6 +73,15 @@ class Result(Uncertain):
     """Mean of the source points, without the pairs set aside; NaN where it is not known."""
     saving: float = float("nan")
     """What the objective lies below that of calling every pair wrong; as that of an alternative."""
+    scale: float = 1.0
+    """Target over source; 1 unless it was estimated. `transformation` has it in its 3×3 part, `rotation` has not."""
+    scale_std: float = float("nan")
+    """Standard deviation of the scale, about the middle of the pairs that agree; NaN unless it was estimated."""
+    instances: tuple[Result, ...] = field(default=(), repr=False)
+    """With `max_instances`: the results of all motions that stand out from chance, this one first. Each is about the
+    pairs that those before it leave, and has no instances itself. Empty unless asked for, or when there is none."""
+    noise: NoiseEstimate | None = field(default=None, repr=False)
+    """The noise bound, its uncertainty and what others would have made of the pairs; None when it was given."""
 
     def __post_init__(self) -> None:
         for array in (self.transformation, self.inlier_mask, self.covariance, self.centre):
@@ -66,11 +89,21 @@ class Result(Uncertain):
 
     @property
     def rotation(self) -> FloatArray:
-        return self.transformation[:3, :3]
+        turned = self.transformation[:3, :3]
+        return turned if self.scale == 1.0 else turned / self.scale
 
     @property
     def translation(self) -> FloatArray:
         return self.transformation[:3, 3]
+
+    @property
+    def transformation_2d(self) -> FloatArray:
+        """3×3, of a pose that turns about z and does not move along it, as those of N×2 points do."""
+        pose = self.transformation
+        level = np.concatenate([pose[2] - [0.0, 0.0, self.scale, 0.0], pose[:2, 2]])
+        if not np.abs(level).max() <= LEVEL * max(1.0, self.scale, float(np.abs(pose[:3, 3]).max())):
+            raise InputError("transformation_2d: this pose is not one of the plane; it leaves z = 0")
+        return np.asarray(pose[np.ix_([0, 1, 3], [0, 1, 3])])
 
     @property
     def centre_shift(self) -> FloatArray:
@@ -89,6 +122,14 @@ class Result(Uncertain):
     def fitness(self) -> float:
         """Inliers divided by pairs."""
         return self.num_inliers / self.num_pairs
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """Which of the instances a pair agrees with, from 1 on, 0 for none; with no instances, 1 for the inliers."""
+        out = np.zeros(self.num_pairs, np.int64)
+        for number, one in enumerate(self.instances or (self,), 1):
+            out[one.inlier_mask] = number
+        return out
 
     @property
     def success(self) -> bool:
@@ -128,9 +169,9 @@ class Result(Uncertain):
         ----------
         source, target : (N, 3) array, optional
             The pairs this result is about; needed for the kinds "clouds" and "residuals".
-        kind : {"clouds", "residuals", "search", "cells"}, optional
-            The aligned clouds, the histogram of residuals, the bound closing in on what was found, or the
-            cells visited. By default "clouds" when the pairs are given, else "search".
+        kind : {"clouds", "residuals", "search", "cells", "noise"}, optional
+            The aligned clouds, the histogram of residuals, the bound closing in on what was found, the cells visited,
+            or what other noise bounds make of the pairs. By default "clouds" when the pairs are given, else "search".
         **options
             Passed on to the function of `tear3d.report.plots`.
         """
@@ -150,6 +191,8 @@ class Result(Uncertain):
                 "ambiguity": None if self.ambiguity is None else self.ambiguity.to_dict(),
                 "alternatives": [other.to_dict() for other in self.alternatives],
                 "covariance": known(self.covariance),
+                "scale": self.scale,
+                "scale_std": self.scale_std,
                 "num_pairs": self.num_pairs,
                 "num_inliers": self.num_inliers,
                 "fitness": self.fitness,
@@ -161,6 +204,8 @@ class Result(Uncertain):
                 "centre_shift": known(self.centre_shift),
                 "seconds": self.seconds,
                 "settings": self.settings,
+                "instances": [one.to_dict() for one in self.instances],
+                "noise": None if self.noise is None else self.noise.to_dict(),
             }
         )
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -29,16 +30,27 @@ from tear3d.result import Result
 
 log = logging.getLogger("tear3d")
 
+Jury = Callable[[Search, Chance, Pose, list[Pose]], Contest]
+"""Compares a pose with others, which the search found."""
+
 
 def solve(
-    pairs: Pairs, options: Options, limits: Limits, search: Search | None = None, chosen: Pose | None = None
+    pairs: Pairs,
+    options: Options,
+    limits: Limits,
+    search: Search | None = None,
+    chosen: Pose | None = None,
+    jury: Jury | None = None,
 ) -> Result:
     """`register` for checked pairs and options, within limits that the call may share with others.
 
-    `search`, when it is done already; `chosen`, the one of its poses to start from instead of the best by the pairs.
+    `search`, when it is done already; `chosen`, the one of its poses to start from instead of the best by the pairs;
+    `jury`, when the pose is not to be compared with all others of these pairs.
     """
     ranks.load()
     pairs.check_range(options.the_loss)
+    if pairs.prior is None:
+        pairs = pairs.confined(options.prior)
     chance = Chance(pairs)
     if options.method == "paper":
         return _solve_as_printed(pairs, options, limits, chance)
@@ -51,19 +63,32 @@ def solve(
     log.info("candidate saves %.6g after %.3f s", best.saving, limits.seconds)
 
     with limits.timed("judgement"):
-        compared = contest(chance, best.pose, rivals, options.the_loss)
+        compared = _compared(search, chance, best.pose, rivals, jury)
     proof, ended = Proof(best), limits.exceeded()
     if options.certify and ended is None and not could_be_chance(compared.significance):
         with limits.proving():
             proof = _proven(pairs, best, options, limits, chance)
             ended = limits.exceeded()
+    beaten = False
     runner_up = _runner_up(proof, compared, chance, options.the_loss)
     if runner_up or not proof.about(best):
         with limits.timed("judgement"):
             others = search.others(proof.best.pose, [best.pose, *rivals, *runner_up])
-            compared = contest(chance, proof.best.pose, others, options.the_loss)
+            compared = _compared(search, chance, proof.best.pose, others, jury)
+            if could_be_chance(compared.significance) and not proof.about(best):
+                others = search.others(best.pose, [proof.best.pose, *rivals])
+                found = _compared(search, chance, best.pose, others, jury)
+                beaten = not could_be_chance(found.significance)
+            if beaten:  # what saves most could be chance, and what was found could not
+                compared, proof, ended = found, Proof(best), None
     with limits.timed("packaging"):
-        return _package(pairs, proof, options, Ending(ended, search.done, limits.laps), compared)
+        return _package(pairs, proof, options, Ending(ended, search.done, limits.laps, beaten), compared)
+
+
+def _compared(search: Search, chance: Chance, pose: Pose, others: list[Pose], jury: Jury | None) -> Contest:
+    if jury is not None:
+        return jury(search, chance, pose, others)
+    return contest(chance, pose, others, search.options.the_loss)
 
 
 def _solve_as_printed(pairs: Pairs, options: Options, limits: Limits, chance: Chance) -> Result:
@@ -104,6 +129,8 @@ class Ending(NamedTuple):
     ended: Stop | None
     candidates_done: bool
     seconds: dict[str, float]
+    beaten: bool = False
+    """Another pose saves more than the one that stands out from chance, and does not."""
 
 
 class Whole(NamedTuple):
@@ -135,7 +162,7 @@ class Whole(NamedTuple):
         return cls(
             total=pairs.total(loss),
             num_pairs=pairs.num_given,
-            aside=pairs.num_given - len(pairs),
+            aside=len(pairs.aside[0]),
             aside_saving=pairs.aside_total(loss),
             noise_bound=pairs.given_bound,
             centre=frame.source + frame.unit * pairs.x_mean,
@@ -169,7 +196,13 @@ def package(around: Around, proof: Proof, options: Options, ending: Ending, comp
         aside_may_win=options.certify != "pose" and whole.aside_saving > best.saving,
         ambiguity=ambiguity,
         alone=compared.level,
+        # Some of the pairs that agree may lie in fewer places than all.
+        places=compared.places if len(compared.pairs) == whole.num_pairs - whole.aside else None,
         resolution=options.resolution,
+        scope="" if options.prior is None else options.prior.words(),
+        at_edge=pairs.prior is not None and pairs.prior.at_edge(best.pose),
+        similar=options.scale is not None,
+        beaten=ending.beaten,
     )
     status, message = verdict(known)
     return Result(

@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 # ---------------------------------------------------------------- problem.losses, bounds.sweep
 
@@ -206,6 +207,16 @@ def chart_rotation(face, g):
     )
     half_turns = [np.diag(signs) for signs in ((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))]
     return matrix @ half_turns[face]
+
+
+def chart_point(rotation):
+    """Face and g of a rotation."""
+    found = []
+    for face, signs in enumerate(((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))):
+        x, y, z, w = Rotation.from_matrix(rotation @ np.diag(signs)).as_quat()
+        if abs(w) > 1e-9:
+            found.append((np.abs([x / w, y / w, z / w]).max(), face, np.array([x, y, z]) / w))
+    return min(found, key=lambda item: item[0])[1:]
 
 
 def full_saving(x, y, xi, w, rotation, t):

@@ -35,7 +35,6 @@ WRONG = {
     "a misspelt name": "tear3d.registr",
     "a misspelt module": "tear3d.metric.rotation_error",
     "a misspelt option": "tear3d.register(points, points, noise_bound=0.1, los='tls')",
-    "a missing noise bound": "tear3d.register(points, points)",
     "a noise bound in words": "tear3d.register(points, points, noise_bound='x')",
     "an unknown loss": "tear3d.register(points, points, noise_bound=0.1, loss='foo')",
     "an unknown proof": "tear3d.register(points, points, noise_bound=0.1, certify='maybe')",

@@ -1,4 +1,4 @@
-"""`python -m docs.figures [bounds|search|screens ...]` draws the figures into docs/images."""
+"""`python -m docs.figures [NAME ...]` draws the figures of these groups, or of all, into docs/images."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import importlib
 import sys
 from pathlib import Path
 
-GROUPS = ("bounds", "search", "screens")
+GROUPS = ("bounds", "search", "noise", "priors", "scale", "screens", "instances")
 
 
 def main(names: list[str]) -> None:

@@ -23,7 +23,7 @@ def command_line(context: typer.Context) -> str:
 
 
 def _words(parameter: Any, value: Any) -> Iterator[str]:
-    text = str(getattr(value, "value", value))
+    text = ",".join(map(repr, value)) if isinstance(value, tuple) else str(getattr(value, "value", value))
     if parameter.param_type_name == "argument":
         yield text
         return

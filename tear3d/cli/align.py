@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 import tear3d
-from tear3d.cli import options
+from tear3d.cli import options, problems
 from tear3d.cli.outputs import Outputs
 from tear3d.cli.session import Session, compile_when_cold, exit_on_errors, finish
 from tear3d.problem.kernels import needed
@@ -72,6 +72,12 @@ def align(
     full: options.Full = False,
     no_certify: options.NoCertify = False,
     max_bytes: options.MaxBytes = None,
+    rotation_axis: problems.RotationAxis = None,
+    axis_tolerance: problems.AxisTolerance = 0.0,
+    planar: problems.Planar = False,
+    plane_tolerance: problems.PlaneTolerance = 0.0,
+    initial: problems.Initial = None,
+    within: problems.Within = None,
     out: options.Out = None,
     report: options.Report = None,
     pose: options.Pose = None,
@@ -99,7 +105,8 @@ def align(
                 clouds.append(tear3d.read_cloud(path, max_bytes=max_bytes, keep_invalid=True))
         with session.step("fingerprint"):
             inputs = outputs.describe([source, target])
-        compile_when_cold(session, needed(proof, clouds=True))
+        upright = rotation_axis is not None
+        compile_when_cold(session, needed(proof, clouds=True, upright=upright, prior=upright or initial is not None))
         given: dict[str, Any] = {
             "voxel_size": voxel_size,
             "noise_bound": noise_bound,
@@ -113,6 +120,7 @@ def align(
             "threads": threads,
             "seed": seed,
             "certify": proof,
+            **problems.prior(rotation_axis, axis_tolerance, (planar, plane_tolerance), (initial, within)),
         }
         found = tear3d.register_clouds(*clouds, progress=session.bar, **given)
         from tear3d.cli.again import aligned_in_python
@@ -131,6 +139,6 @@ def align(
             found=found,
             source_cloud=clouds[0],
             target_cloud=clouds[1],
-            python=aligned_in_python(source, target, given),
+            python=aligned_in_python(source, target, given) if outputs.recorded else "",
         )
         finish(session, run, outputs, inputs, as_json=as_json)

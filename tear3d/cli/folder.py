@@ -24,7 +24,6 @@ from tear3d.problem.arrays import FloatArray
 from tear3d.problem.strict import strict
 from tear3d.report.about import About
 from tear3d.report.facts import versions
-from tear3d.report.html import write_report
 from tear3d.result import Result
 
 SETTINGS = "settings.json"
@@ -70,6 +69,8 @@ class Run:
 
     def write_report(self, path: str | os.PathLike[str]) -> None:
         """The HTML report of this run."""
+        from tear3d.report.html import write_report  # slow to import, and not always wanted
+
         write_report(
             path,
             self.result,
@@ -112,7 +113,14 @@ def write_folder(path: str | os.PathLike[str], run: Run, settings: dict[str, Any
     with _replaced(Path(os.path.realpath(path))) as folder:
         write_pose(folder / "pose.txt", run.transformation)
         rows = np.flatnonzero(run.result.inlier_mask)
-        if run.source_cloud is None:
+        for number, one in enumerate(run.result.instances[1:], 2):
+            write_pose(folder / f"pose_{number}.txt", one.transformation)
+        if run.result.settings.get("max_instances", 1) > 1:
+            header = "rows of the pairs that agree with a motion, the first row is 0; its number, that of pose.txt is 1"
+            labels = run.result.labels if run.result.success else np.zeros(run.result.num_pairs, np.int64)
+            rows = np.flatnonzero(labels)
+            _write_table(folder / "inliers.txt", np.stack([rows, labels[rows]], axis=1), "%d", header)
+        elif run.source_cloud is None:
             header = "rows of the pairs that agree with the pose, the first row is 0"
             _write_table(folder / "inliers.txt", rows, "%d", header)
         else:

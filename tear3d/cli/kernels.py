@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 from tear3d.cli.entries import entries_for_calls
 from tear3d.cli.remembered import types_remembered
+from tear3d.cli.shortcuts import shortcuts
 from tear3d.problem.kernels import DOUBLE_LIMIT, settle
 
-SHARED = ("rows", "all rows", "sweeps")
-"""Groups whose kernels have more in common than their entries take."""
+if TYPE_CHECKING:
+    from tear3d.problem.pairs import Pairs
 
 
 def compile_here(names: Sequence[str]) -> None:
     """Compile groups of `tear3d.problem.kernels.GROUPS` in this process, which does nothing else."""
     settle()
     gc.disable()  # a compiler makes many small things that live on: looking through them takes a tenth of its time
-    with types_remembered():
+    with types_remembered(), shortcuts(), entries_for_calls():
         for name in names:
-            with nullcontext() if name in SHARED else entries_for_calls():
-                RECIPES[name]()
+            RECIPES[name]()
 
 
 def _pivots() -> None:
@@ -33,25 +33,40 @@ def _pivots() -> None:
     search_pivots(rows, Aim(0, 0.5, 1.0, 0.5), 0, 1, 4.0, np.empty((1, 12)), np.empty(1))
 
 
-def _ascents() -> None:
+def _upright() -> None:
     import numpy as np
 
+    from tear3d.find.upright import UprightAim, search_upright
+
+    rows = np.random.default_rng(0).normal(size=(7, 16)).astype(np.float32)
+    search_upright(rows, UprightAim(0, 0.5, 0.0, 0.5, False), 0, 1, 4.0, np.empty((1, 12)), np.empty(1))
+
+
+def _ascents() -> None:
     from tear3d.find.pool import Pool
     from tear3d.judge.chance import Chance
     from tear3d.problem import ranks
     from tear3d.problem.limits import Limits
     from tear3d.problem.losses import LOSSES
-    from tear3d.problem.pairs import Pairs
     from tear3d.problem.pose import Pose
 
-    x = np.random.default_rng(0).normal(size=(50, 3))
-    pairs = Pairs.of(x, x, 0.05)
+    pairs = _some_pairs()
     ranks.load()
     found = Pool(pairs, LOSSES["tear"], lambda pose: 0.0, Limits()).offer(Pose.identity().row)
     Chance(pairs)(found.pose)
 
 
-def _votes() -> None:
+def _some_pairs(*, prior: bool = False) -> Pairs:
+    import numpy as np
+
+    from tear3d.problem.pairs import Pairs
+    from tear3d.problem.prior import Prior
+
+    x = np.random.default_rng(0).normal(size=(50, 3))
+    return Pairs.of(x, x, 0.05).confined(Prior.of(rotation_axis=(0, 0, 1)) if prior else None)
+
+
+def _votes(*, prior: bool = False) -> None:
     import numpy as np
 
     from tear3d.problem.losses import TEAR
@@ -59,13 +74,31 @@ def _votes() -> None:
     from tear3d.prove.bounds.voters import Voters
     from tear3d.prove.bounds.votes import Ballot
     from tear3d.prove.pose.cells import BEGINNING, make_cell_scratch, search_cells
+    from tear3d.prove.pose.confined import allowed_for
     from tear3d.prove.pose.nodes import roots
 
+    given, frame = _some_pairs(prior=prior).prior, (np.eye(3), np.zeros(3), np.zeros(3))
+    allowed = None if given is None else allowed_for(given, frame[0], frame, 0.0)
     one = np.ones(1, np.float32)
     voters = Voters(np.zeros((6, 1), np.float32), one, one.astype(np.int32), np.empty(0, np.int32))
     scratch = make_cell_scratch(voters, 1, 1)
     scratch.nodes[0] = roots(-np.ones(3), np.ones(3), 1.0)[0]
-    search_cells(voters, no_groups(1), Ballot(1.0, 0.0, 1.0, 1.0, TEAR, 1), 0.5, BEGINNING, scratch, 1, 1)
+    ballot = Ballot(1.0, 0.0, 1.0, 1.0, TEAR, 1)
+    search_cells(voters, no_groups(1), ballot, allowed, 0.5, BEGINNING, scratch, 1, 1)
+
+
+def _confined_votes() -> None:
+    from tear3d.prove.domains.allowed import angle_of_cosine
+
+    _votes(prior=True)
+    _lengths(prior=True)
+    angle_of_cosine(1.0)
+
+
+def _all_votes() -> None:
+    """Also those for poses of a prior; one after the other, as all rows."""
+    _votes()
+    _confined_votes()
 
 
 def _tallies() -> None:
@@ -92,12 +125,11 @@ def _tallies() -> None:
     mark_voters(voters, (0, 1), node, 0.0, booth.block, np.zeros(1, np.uint8))
 
 
-def _slopes(*, single: bool = True) -> None:
+def _slopes(*, single: bool = True, prior: bool = False) -> None:
     import numpy as np
 
     from tear3d.problem.limits import Limits
     from tear3d.problem.losses import LOSSES
-    from tear3d.problem.pairs import Pairs
     from tear3d.problem.pose import Pose
     from tear3d.prove.bounds.groups import find_leaves, tree_of
     from tear3d.prove.pose.nodes import BOXES, roots
@@ -105,8 +137,7 @@ def _slopes(*, single: bool = True) -> None:
     from tear3d.prove.stage import PHASE, Task
     from tear3d.prove.whole import farthest_move
 
-    x = np.random.default_rng(0).normal(size=(50, 3))
-    pairs, pose = Pairs.of(x, x, 0.05), Pose.identity()
+    pairs, pose = _some_pairs(prior=prior), Pose.identity()
     stage = WholePose(pairs, LOSSES["tear"], pose, single=single)
     packed, work = stage.packed, stage.workspace()
     assert packed is not None
@@ -116,34 +147,56 @@ def _slopes(*, single: bool = True) -> None:
     if single:
         scratch = work.boxes(packed.size)
         packed.gather_voters(packed.voters, (0, packed.size), nodes[0], scratch.home, scratch.points)
-        find_leaves(x, tree_of(x, 1), np.zeros(len(x), np.uint8), np.zeros(2, np.int64))  # for many pairs only
+        x, none = pairs.x, np.zeros(len(pairs), np.uint8)
+        find_leaves(x, tree_of(x, 1), none, np.zeros(2, np.int64))  # for many pairs only
         farthest_move(pairs, pose, pose)
 
 
+def _confined_slopes() -> None:
+    import numpy as np
+
+    from tear3d.prove.domains.allowed import permits
+    from tear3d.prove.pose.confined import allowed_for
+
+    _slopes(prior=True)
+    frame = np.eye(3), np.zeros(3), np.zeros(3)
+    permits(allowed_for(_some_pairs(prior=True).prior, frame[0], frame, 0.0), 0, np.zeros(6))
+
+
 def _all_slopes() -> None:
-    """Also those for gaps of less than some thousandths; one after the other, as all rows."""
+    """Also those for gaps of less than some thousandths, and for poses of a prior; one after the other, as all rows."""
     _slopes()
     _slopes(single=False)
+    _confined_slopes()
 
 
-def _lengths() -> None:
+def _lengths(*, prior: bool = False) -> None:
     import numpy as np
 
     from tear3d.problem.losses import LOSSES
-    from tear3d.problem.pairs import Pairs
     from tear3d.prove.bounds.lengths import find_company, find_followers, find_friends
     from tear3d.prove.pose.lots import make_lot, take_lot
     from tear3d.prove.pose.sieve import no_friends
 
-    x = np.random.default_rng(0).normal(size=(50, 3))
-    every = np.arange(len(x))
-    lot = make_lot(Pairs.of(x, x, 0.05), LOSSES["tear"])
+    pairs = _some_pairs(prior=prior)
+    every = np.arange(len(pairs))
+    lot = make_lot(pairs, LOSSES["tear"])
     assert lot is not None
     lot, left = take_lot(lot, every), np.zeros(len(every), np.uint8)
     friends = no_friends(lot)
     find_friends(lot, 0, len(every), friends)
     find_company(lot, friends, every, 1, left)
     find_followers(lot, 0, len(every), lot, np.array([len(every)]), 1, left)
+
+
+def _hubs() -> None:
+    import numpy as np
+
+    from tear3d.problem.losses import TEAR
+    from tear3d.prove.bounds.spokes import Reach, make_spokes, search_spokes
+
+    rows, members, left = np.zeros((6, 1), np.float32), np.zeros(1, np.int32), np.zeros(1, np.uint8)
+    search_spokes(rows, members, (0, 1), Reach(1.0, TEAR, 1, 9, 0), make_spokes(1, 0), np.zeros((1, 5), np.int64), left)
 
 
 def _rows(pairs: int = 100, across: bool = False, **options: object) -> None:
@@ -172,9 +225,14 @@ def _sweeps() -> None:
             _rows(across=across, bounds=bounds, loss=loss)
 
 
-def _features() -> None:
+def _clouds() -> None:
+    import numpy as np
+
     from tear3d.clouds.describe import Description
+    from tear3d.clouds.refine import refine_icp
+    from tear3d.clouds.turns import Field
     from tear3d.features.matching import match
+    from tear3d.features.tree import Tree
     from tear3d.lab.shapes import teapot
 
     cloud = teapot(500)
@@ -182,16 +240,7 @@ def _features() -> None:
     features = description.features(cloud, 0.2, lambda done: None)
     match(features, features)
     description.rows(cloud, 0.2, features, lambda done: None)
-
-
-def _refinement() -> None:
-    import numpy as np
-
-    from tear3d.clouds.refine import refine_icp
-    from tear3d.clouds.turns import Field
-    from tear3d.lab.shapes import teapot
-
-    cloud = teapot(500)
+    Tree(cloud).clusters(0.1)
     Field(cloud).misfits(cloud, np.eye(3)[None], cloud.mean(axis=0))
     for method in ("gicp", "icp", "plane"):
         refine_icp(cloud, cloud, np.eye(4), method=method, voxel_size=0.1)
@@ -201,13 +250,17 @@ RECIPES: dict[str, Callable[[], object]] = {
     "rows": _rows,
     "all rows": _all_rows,
     "votes": _votes,
+    "confined votes": _confined_votes,
+    "all votes": _all_votes,
     "tallies": _tallies,
     "slopes": _slopes,
+    "confined slopes": _confined_slopes,
     "all slopes": _all_slopes,
     "pivots": _pivots,
+    "upright": _upright,
     "ascents": _ascents,
     "lengths": _lengths,
-    "features": _features,
-    "refinement": _refinement,
+    "hubs": _hubs,
+    "clouds": _clouds,
     "sweeps": _sweeps,
 }

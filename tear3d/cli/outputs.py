@@ -51,9 +51,14 @@ class Outputs:
             if _real(path).is_relative_to(_real(self.folder)):
                 raise InputError(f"{path}: lies in the folder {self.folder}, which --out replaces as a whole")
 
+    @property
+    def recorded(self) -> bool:
+        """Whether it is written down how the run came about."""
+        return self.folder is not None or self.report is not None
+
     def describe(self, inputs: Sequence[Path]) -> list[dict[str, Any]]:
         """Name, size and fingerprint of the inputs, if they are going to be recorded."""
-        if self.folder is None and self.report is None:
+        if not self.recorded:
             return []
         from tear3d.cli.folder import sha256
 

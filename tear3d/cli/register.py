@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from tear3d.cli import options
+from tear3d.cli import options, problems
 from tear3d.cli.outputs import Outputs
 from tear3d.cli.session import Session, exit_on_errors, finish, solve
-
-if TYPE_CHECKING:
-    from tear3d.io.pairs import Pairs
 
 
 def register(
     context: typer.Context,
     pairs: Annotated[
         Path,
-        typer.Argument(metavar="PAIRS", help="Pairs: .npz (source, target), .npy (N×6), .csv or .txt (6 columns)."),
-    ],
-    noise_bound: Annotated[
-        float | None,
-        typer.Option(
-            "--noise-bound",
-            "-n",
-            help="Largest distance, in the units of the points, between a right pair's target and its moved "
-            "source. Needed unless the file carries one.",
-            show_default=False,
+        typer.Argument(
+            metavar="PAIRS",
+            help="Pairs: .npz (source, target), .npy (N×6), .csv or .txt (6 columns); in the plane, N×2 or 4 columns.",
         ),
-    ] = None,
+    ],
+    noise_bound: problems.NoiseBound = None,
     loss: Annotated[
         options.Loss,
         typer.Option(help="tear: truncated absolute residuals; cm: consensus; tls: truncated squares."),
@@ -56,6 +47,15 @@ def register(
     max_bytes: options.MaxBytes = None,
     memory_limit: options.MemoryLimit = None,
     checkpoint: options.Checkpoint = None,
+    rotation_axis: problems.RotationAxis = None,
+    axis_tolerance: problems.AxisTolerance = 0.0,
+    planar: problems.Planar = False,
+    plane_tolerance: problems.PlaneTolerance = 0.0,
+    initial: problems.Initial = None,
+    within: problems.Within = None,
+    scale: problems.Scale = False,
+    scale_range: problems.ScaleRange = None,
+    instances: problems.Instances = 1,
     out: options.Out = None,
     report: options.Report = None,
     pose: options.Pose = None,
@@ -71,21 +71,25 @@ def register(
       tear3d register pairs.csv --noise-bound 0.05 --report report.html
       tear3d register pairs.npy -n 0.05 --time-limit 60 --json
 
-    A .npz file may carry noise_bound, weights, and the truth to compare with: transformation and inlier_mask.
+    A .npz file may carry noise_bound, weights, and the truth to compare with: transformation and inlier_mask. A noise
+    bound that neither it nor the command line gives is estimated from the pairs, and said.
     """
     outputs = Outputs(out, report, pose, g2o)
     with exit_on_errors(), Session(context, quiet=quiet, rel_gap=options.gap(rel_gap, certify, method)) as session:
         from tear3d.cli.truth import read_truth
+        from tear3d.io.pairs import read_pairs
 
         proof = options.proof(certify, full, no_certify)
         outputs.check([pairs])
         with session.step(f"read {pairs.name}"):
-            problem = _read(pairs, noise_bound, max_bytes)
+            problem = read_pairs(pairs, max_bytes=max_bytes)
+            own_bound = noise_bound is None and problem.noise_bound is not None
+            bound = problem.noise_bound if own_bound else problems.AUTO if noise_bound is None else noise_bound
             truth = read_truth(pairs, len(problem.source))
         with session.step("fingerprint"):
             inputs = outputs.describe([pairs])
         given: dict[str, Any] = {
-            "noise_bound": problem.noise_bound,
+            "noise_bound": bound,
             "weights": problem.weights,
             "loss": loss.value,
             "time_limit": options.seconds(time_limit),
@@ -98,6 +102,10 @@ def register(
             "method": method.value,
             "memory_limit": memory_limit,
             "checkpoint": checkpoint,
+            **problems.prior(rotation_axis, axis_tolerance, (planar, plane_tolerance), (initial, within)),
+            "estimate_scale": scale,
+            "scale_range": scale_range,
+            "max_instances": instances,
         }
         result = solve(session, problem.source, problem.target, **given)
         from tear3d.cli.again import registered_in_python
@@ -109,20 +117,8 @@ def register(
             problem.target,
             result.to_dict(),
             title=pairs.name,
-            noise_bound=problem.noise_bound,
+            noise_bound=None if isinstance(bound, str) else bound,
             truth=None if truth is None else truth.transformation,
-            python=registered_in_python(pairs, given, own_bound=noise_bound is None),
+            python=registered_in_python(pairs, given, own_bound=own_bound),
         )
         finish(session, run, outputs, inputs, as_json=as_json, truth=truth)
-
-
-def _read(path: Path, noise_bound: float | None, max_bytes: int | None) -> Pairs:
-    from tear3d.errors import InputError
-    from tear3d.io.pairs import read_pairs
-
-    problem = read_pairs(path, max_bytes=max_bytes)
-    if noise_bound is not None:
-        problem = problem._replace(noise_bound=noise_bound)
-    if problem.noise_bound is None:
-        raise InputError(f"{path} carries no noise bound: pass --noise-bound, in the units of the points")
-    return problem

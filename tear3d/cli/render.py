@@ -15,9 +15,9 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from tear3d.cli.motions import motions
 from tear3d.report import judged, words
-from tear3d.report.about import About
-from tear3d.report.repeating import all_steps
+from tear3d.report.about import About, all_steps
 
 if TYPE_CHECKING:
     from tear3d.cli.folder import Run
@@ -49,7 +49,9 @@ def print_result(run: Run, truth: Truth | Problem | None = None, console: Consol
     if narrow:
         console.print(Padding(Text(f"pose: {_of_pose(run)}\n{_matrix(run.transformation)}"), (0, 2)))
     console.print(_figures(run, truth, with_pose=not narrow))
-    if result.certificate.stages:
+    if len(result.instances) > 1:
+        console.print(motions(result, narrow=narrow))
+    elif result.certificate.stages:
         console.print(_stages(result.certificate, (0, 0) if narrow else (0, 1)))
     advice = _advice(result, run.found)
     if advice:
@@ -98,8 +100,11 @@ def _figures(run: Run, truth: Truth | Problem | None, *, with_pose: bool) -> Pad
     table.add_column(style="dim", no_wrap=True)
     table.add_column()
     if with_pose:
-        table.add_row("pose", Text(_matrix(run.transformation), no_wrap=True))
-        table.add_row("", Text(_of_pose(run), style="dim"))
+        if words.poseless(run.result):
+            table.add_row("pose", Text("none: nothing was sought"))
+        else:
+            table.add_row("pose", Text(_matrix(run.transformation), no_wrap=True))
+            table.add_row("", Text(_of_pose(run), style="dim"))
     for name, text in _rows(run, truth):
         table.add_row(name, Text(text))
     return Padding(table, (0, 2))
@@ -115,11 +120,14 @@ def _rows(run: Run, truth: Truth | Problem | None) -> Iterator[tuple[str, str]]:
     shift = (found or result).centre_shift
     if np.linalg.norm(run.transformation[:3, 3]) > _FAR * np.linalg.norm(shift):
         yield "centre moves by", "  ".join(words.number(float(v)) for v in shift)
+    if judged.scale(result):
+        yield "scale", f"{judged.scale(result)}, in the pose's 3×3 part"
     yield "uncertainty", judged.uncertainty(result, found)
     if truth is not None:
         yield "against the truth", _against(truth, run)
-    if result.status == "uncertified":
-        yield "note", result.message
+    unsaid = found is None and not result.success and not words.poseless(result)
+    if result.status == "uncertified" or unsaid:
+        yield "note", words.message(result)
     if found is not None:
         yield from _clouds(run, found)
     following = judged.next_best(result)
@@ -128,6 +136,8 @@ def _rows(run: Run, truth: Truth | Problem | None) -> Iterator[tuple[str, str]]:
     bound = judged.runner_up(result)
     if bound:
         yield "any other pose", bound
+    if result.noise is not None:
+        yield "noise bound", result.noise.sentence.removeprefix("noise bound ")
     yield "inlier rmse", words.number(result.inlier_rmse)
     yield "by chance", f"{words.probability(result.significance)}, {judged.CHANCE}"
     seconds = result.seconds if found is None else all_steps(result, run.about or About(found))
@@ -146,13 +156,15 @@ def _matrix(pose: FloatArray) -> str:
 
 
 def _against(truth: Truth | Problem, run: Run) -> str:
-    from tear3d.lab.metrics import precision_recall_f1, rotation_error, translation_error
+    from tear3d.lab.metrics import precision_recall_f1, rotation_error, scale_error, translation_error
 
     pose, true = run.transformation, truth.transformation
     text = (
         f"rotation {rotation_error(pose, true):.3f}° off, "
         f"translation {words.number(translation_error(pose, true), 3)} off"
     )
+    if judged.scale(run.result):
+        text += f", scale {100 * scale_error(pose, true):.3f} % off"
     if truth.inlier_mask is None:
         return text
     if run.result.num_inliers == 0:
@@ -210,6 +222,18 @@ def _advice(result: Result, found: CloudResult | None) -> str:
                     "What to try: do the clouds overlap, and have they the same units? Then another --voxel-size "
                     "(smaller for small overlaps), or more matches with --top-k 3."
                 )
+            )
+        if result.noise is not None:
+            return (
+                "What to try: better matches. No noise bound that was tried makes a pose stand out; if you know it, "
+                "pass --noise-bound."
+            )
+        if words.poseless(result):
+            return ""
+        if judged.scale(result):
+            return (
+                "What to try: is the scale, target over source, in the range looked at (--scale-range), and the noise "
+                "bound in the units of the target? Otherwise, better matches."
             )
         return (
             "What to try: is the noise bound in the units of the points? A larger one if right pairs lie "

@@ -131,12 +131,18 @@ class Session:
 def solve(session: Session, source: Any, target: Any, **options: Any) -> Result:
     """Call the library under the session's progress bar."""
     method = options.get("method", "tear3d")
-    compile_when_cold(session, kernels.needed(options.get("certify", True), pairs=len(source), method=method))
+    upright = options.get("rotation_axis") is not None
+    prior = upright or options.get("initial") is not None
+    given, pairs = options.get("certify", True), len(source)
+    compile_when_cold(session, kernels.needed(given, pairs=pairs, method=method, upright=upright, prior=prior))
     return tear3d.register(source, target, progress=session.bar, **options)
 
 
 def compile_when_cold(session: Session, needed: Sequence[str]) -> None:
     """The first run after installation compiles what it needs, on all cores; where it cannot, the library says so."""
+    from tear3d.cli.loading import load_bare
+
+    load_bare()
     missing = kernels.cold(needed)
     if not missing or not kernels.can_share():
         return
@@ -181,8 +187,11 @@ def exit_code(result: Result, found: CloudResult | None = None) -> int:
     """0 when the pose can be trusted and what was asked for was done: its proof, or none with --certify none.
 
     A pose between clouds can be trusted when the clouds confirm it, proof or no proof, unless a limit for that was
-    given; others when the consensus stands out from chance and no other pose may be meant just as well.
+    given; others when the consensus stands out from chance and no other pose may be meant just as well. Of several
+    motions, when all that holds for each of them.
     """
+    if result.instances:
+        return max(exit_code(one, found) for one in result.instances)
     trusted = result.success and not result.ambiguous if found is None else found.success
     unasked = result.status == "uncertified" and result.settings.get("certify") is False
     if found is not None and result.status == "time_limit":

@@ -21,6 +21,7 @@ def synth(
     cloud: Annotated[options.Cloud, typer.Option(help="Where the source points come from.")] = options.Cloud.gaussian,
     kind: Annotated[options.Kind, typer.Option(help="What the wrong pairs look like.")] = options.Kind.gaussian,
     noise: Annotated[float, typer.Option(min=0.0, help="Standard deviation of right pairs' noise.")] = 0.01,
+    scale: Annotated[float, typer.Option(help="Of the right pairs: target = scale · rotation · source + ...")] = 1.0,
     seed: options.Seed = 0,
 ) -> None:
     """Write a problem with a known answer.
@@ -37,7 +38,9 @@ def synth(
         from tear3d.lab.synthetic import make_problem
 
         check_file(out)
-        problem = make_problem(pairs, outliers, cloud=cloud.value, outliers=kind.value, noise=noise, seed=seed)
+        problem = make_problem(
+            pairs, outliers, cloud=cloud.value, outliers=kind.value, noise=noise, scale=scale, seed=seed
+        )
         carried: dict[str, Any] = {}
         bound = f" --noise-bound {problem.noise_bound:.6g}"
         if out.suffix.lower() == ".npz":
@@ -49,4 +52,4 @@ def synth(
         write_pairs(out, problem.source, problem.target, **carried)
         typer.echo(f"wrote {out}: {pairs} pairs, {problem.inlier_mask.sum()} of them right")
         if noise > 0:
-            typer.echo(f"next: tear3d register {out}{bound}")
+            typer.echo(f"next: tear3d register {out}{bound}{'' if scale == 1.0 else ' --scale'}")

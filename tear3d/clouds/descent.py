@@ -6,11 +6,14 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from tear3d.clouds.equations import Equations, Pairing
 from tear3d.features.steps import Tick, part_of
+from tear3d.find.ways import free_ways
 from tear3d.problem.arrays import FloatArray
+from tear3d.problem.pose import Pose
+from tear3d.problem.prior import Prior
+from tear3d.problem.turns import turns_by
 
 _ITERATIONS = 100
 # Convergence per step: radians, and lengths in the unit of the points, which is a voxel.
@@ -39,6 +42,8 @@ class Descent:
 
     pairing: Pairing
     most: int = _ITERATIONS
+    prior: Prior | None = None
+    """The poses that are allowed, in the coordinates of the pairing."""
     reached: list[Measured] = field(default_factory=list)
     converged: bool = False
 
@@ -47,13 +52,19 @@ class Descent:
         return max(0, len(self.reached) - 1)
 
     def run(self, start: FloatArray, tick: Tick) -> None:
-        damping, pose = _DAMPING, start
+        damping, pose = _DAMPING, self._allowed(start)
         at = self._measure(pose, tick)
         while at.near and not self.converged and self.iterations < self.most:
             for _ in range(_TRIES):
                 tick(self._done)
-                change: FloatArray = np.linalg.solve(at.H + damping * np.eye(6), -at.b).astype(np.float64)
-                ahead = moved(pose, change)
+                held = at.H + damping * np.eye(6)
+                gradient = at.b
+                if self.prior is not None:
+                    here = Pose.from_matrix(pose)
+                    free = free_ways(self.prior, here, here.rotation @ self.prior.point)
+                    held, gradient = free @ held @ free + np.eye(6) - free, free @ gradient
+                change: FloatArray = np.linalg.solve(held, -gradient).astype(np.float64)
+                ahead = self._allowed(moved(pose, change))
                 if self.pairing.error(ahead) <= at.error:
                     damping /= _FACTOR
                     break
@@ -63,6 +74,11 @@ class Descent:
             pose, at = ahead, self._measure(ahead, tick)
             turn, shift = np.linalg.norm(change[:3]), np.linalg.norm(change[3:])
             self.converged = bool(turn <= _ROTATION_EPSILON and shift <= _TRANSLATION_EPSILON)
+
+    def _allowed(self, pose: FloatArray) -> FloatArray:
+        if self.prior is None:
+            return pose
+        return self.prior.nearest(Pose.from_matrix(pose), None, self.pairing.radius).matrix
 
     @property
     def _done(self) -> float:
@@ -77,6 +93,6 @@ class Descent:
 def moved(pose: FloatArray, change: FloatArray) -> FloatArray:
     """R ← exp(ω) R, t ← t + v."""
     out = pose.copy()
-    out[:3, :3] = Rotation.from_rotvec(change[:3]).as_matrix() @ pose[:3, :3]
+    out[:3, :3] = turns_by(change[:3]) @ pose[:3, :3]
     out[:3, 3] += change[3:]
     return out

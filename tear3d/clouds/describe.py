@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from tear3d.clouds.open3d import fpfh_open3d
 from tear3d.errors import InputError, MissingExtraError
@@ -18,6 +17,7 @@ from tear3d.features.iss import iss_keypoints
 from tear3d.features.neighbours import rows_at_once
 from tear3d.features.normals import estimate_normals
 from tear3d.features.steps import Tick, part_of
+from tear3d.features.tree import Tree
 from tear3d.features.voxel import voxel_downsample
 from tear3d.features.work import aside, in_chunks
 from tear3d.problem.arrays import FloatArray
@@ -110,15 +110,13 @@ class Description:
     def _outward(self, points: FloatArray, voxel_size: float, tick: Tick) -> FloatArray:
         """Away from the mean, thinned, of what the descriptor of each point tells about."""
         few = voxel_downsample(points, _THINNED * voxel_size, tick=tick)
-        tree = aside(lambda: cKDTree(few), tick)
-        ranks = [*range(1, min(len(few), _THINNED_POINTS) + 1)]
+        tree = aside(lambda: Tree(few), tick)
         out = np.empty_like(points)
 
         def work(start: int, stop: int) -> None:
             own = points[start:stop]
-            apart, found = tree.query(own, k=ranks, distance_upper_bound=_FPFH_RADIUS * voxel_size)
-            near = np.isfinite(apart)[..., None]
-            out[start:stop] = np.where(near, own[:, None] - few[np.where(near[..., 0], found, 0)], 0.0).sum(axis=1)
+            found = tree.query(own, _THINNED_POINTS, _FPFH_RADIUS * voxel_size)[1]
+            out[start:stop] = np.where(found[..., None] >= 0, own[:, None] - few[found], 0.0).sum(axis=1)
 
         in_chunks(work, len(points), self.threads, chunk=rows_at_once(_THINNED_POINTS), tick=lambda done: tick(0.0))
         return out

@@ -7,15 +7,16 @@ is 1 within a point's surface and 10⁻³ across it. The pose is varied as R ←
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from tear3d.features.steps import Tick
+from tear3d.features.tree import Tree
 from tear3d.features.work import aside, in_chunks
 from tear3d.problem.arrays import FloatArray
 
@@ -64,12 +65,19 @@ class Pairing:
         # In one layout: each would have the kernels compiled anew.
         self._moving, self._fixed = (Surface(*map(np.ascontiguousarray, surface)) for surface in (moving, fixed))
         self._kind, self._reach, self._threads = _KINDS[method], reach, threads
-        self._tree = aside(lambda: cKDTree(fixed.points), tick)
-        self._partner: NDArray[np.int64] = np.full(len(moving.points), len(fixed.points))
+        self._tree = aside(lambda: Tree(fixed.points), tick)
+        self._partner: NDArray[np.int32] = np.full(len(moving.points), -1, dtype=np.int32)
         self._weights = np.zeros((len(moving.points), 6))
 
     def __len__(self) -> int:
         return len(self._partner)
+
+    def part(self, each: int) -> Pairing:
+        """Of every so manieth of the moving points, with the same surface."""
+        part = copy(self)
+        part._moving = Surface(*(np.ascontiguousarray(rows[::each]) for rows in self._moving))
+        part._partner, part._weights = self._partner[::each].copy(), self._weights[::each].copy()
+        return part
 
     def linearise(self, pose: FloatArray, tick: Tick | None = None) -> Equations:
         """Same bits for any number of threads: the sums of the chunks are added in order."""
@@ -79,7 +87,7 @@ class Pairing:
 
         def work(start: int, stop: int) -> None:
             moved = self._moving.points[start:stop] @ rotation.T + translation
-            self._partner[start:stop] = self._tree.query(moved, distance_upper_bound=self._reach)[1]
+            self._partner[start:stop] = self._tree.nearest(moved, self._reach)[1]
             rows = Surface(self._moving.points[start:stop], self._moving.normals[start:stop])
             _sums(
                 rows, self._fixed, self._partner[start:stop], rotation, translation,
@@ -102,7 +110,7 @@ class Pairing:
 
     def scores(self, pose: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Where the pairs of the last linearisation, at this pose, lie, and what each contributes to b."""
-        rows = np.flatnonzero(self._partner < len(self._fixed.points))
+        rows = np.flatnonzero(self._partner >= 0)
         u, w = self._moving.points[rows] @ pose[:3, :3].T, self._weights[rows]
         r = self._fixed.points[self._partner[rows]] - u - pose[:3, 3]
         force = np.einsum("iab,ib->ia", w[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(-1, 3, 3), r)
@@ -118,7 +126,7 @@ def _sums(moving, fixed, partner, rotation, translation, kind, weights, out):
     weighted = np.empty(3)
     for i in range(len(partner)):
         j = partner[i]
-        if j == len(fixed.points):
+        if j < 0:
             continue
         for d in range(3):
             u[d] = m[d] = 0.0
@@ -181,7 +189,7 @@ def _error(points, fixed, partner, rotation, translation, weights):
     total = 0.0
     for i in range(len(partner)):
         j = partner[i]
-        if j == len(fixed):
+        if j < 0:
             continue
         x, y, z = points[i, 0], points[i, 1], points[i, 2]
         total += _cost(

@@ -9,7 +9,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from tear3d.clouds.descent import Descent
 from tear3d.clouds.equations import Pairing, Surface
@@ -18,9 +17,11 @@ from tear3d.clouds.sight import REACH, Flags, Seen, contradicted, sights
 from tear3d.clouds.verdict import REJECTED_FIT, CloudEvidence
 from tear3d.features.normals import estimate_normals
 from tear3d.features.steps import Tick, part_of
+from tear3d.features.tree import Tree
 from tear3d.features.voxel import MOST_POINTS, voxel_downsample
-from tear3d.features.work import aside, thread_count
+from tear3d.features.work import aside
 from tear3d.problem.arrays import FloatArray
+from tear3d.problem.prior import Prior
 
 _NORMAL_RADIUS, _NORMAL_POINTS = 3.0, 30
 _PROBES = 5000
@@ -44,19 +45,19 @@ class Side:
     points: FloatArray
     normals: FloatArray
     voxel_size: float
-    tree: cKDTree
+    tree: Tree
 
     @classmethod
     def of(cls, points: FloatArray, voxel_size: float, threads: int | None, tick: Tick) -> Side:
         normals = estimate_normals(
             points, radius=_NORMAL_RADIUS * voxel_size, max_nn=_NORMAL_POINTS, threads=threads, tick=tick
         )
-        return cls(points, normals, voxel_size, aside(lambda: cKDTree(points), tick))
+        return cls(points, normals, voxel_size, aside(lambda: Tree(points), tick))
 
     def part(self, rows: Rows) -> Side:
         """Some of its points, with the normals that they have among all."""
         points = self.points[rows]
-        return Side(points, self.normals[rows], self.voxel_size, cKDTree(points))
+        return Side(points, self.normals[rows], self.voxel_size, Tree(points))
 
     @cached_property
     def seen(self) -> Seen:
@@ -112,6 +113,8 @@ class Scene:
     threads: int | None = None
     wide: bool = False
     """The target is a map: only what lies in the box around the source is compared."""
+    prior: Prior | None = None
+    """The poses that are allowed."""
     _settled: dict[bytes, FloatArray] = field(default_factory=dict)
 
     @classmethod
@@ -165,7 +168,8 @@ class Scene:
         few = slice(None, None, -(-len(self.source.points) // _MOVING))
         moving = Surface((self.source.points[few] - middle) / size, self.source.normals[few])
         fixed = Surface((target.points - centre) / size, target.normals)
-        descent = Descent(Pairing(moving, fixed, "gicp", REACH, self.threads), most=_STEPS)
+        prior = None if self.prior is None else self.prior.between(middle, centre, size)
+        descent = Descent(Pairing(moving, fixed, "gicp", REACH, self.threads), _STEPS, prior)
         local = pose.copy()
         local[:3, 3] = (pose[:3, :3] @ middle + pose[:3, 3] - centre) / size
         descent.run(local, lambda done: None)
@@ -209,8 +213,8 @@ class Scene:
         each = max(1, -(-count // _PROBES))
         probes = slice(None, None, each) if rows is None else rows[::each]
         moved = own.points[probes] @ pose[:3, :3].T + pose[:3, 3]
-        apart, partner = other.tree.query(moved, workers=thread_count(self.threads))
-        distances: FloatArray = np.asarray(apart) / self.voxel_size
+        apart, partner = other.tree.nearest(moved)
+        distances: FloatArray = apart / self.voxel_size
         normals = own.normals[probes]
         facing = np.abs(np.einsum("ij,ij->i", normals @ pose[:3, :3].T, other.normals[partner]))
         return _Look(

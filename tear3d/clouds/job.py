@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from tear3d.clouds.elsewhere import MARGIN, distance, elsewhere
 from tear3d.clouds.equations import Method
 from tear3d.clouds.jury import Judged, Jury
-from tear3d.clouds.refine import RefineResult, refine_icp
+from tear3d.clouds.refine import Refinement, RefineResult, refined
 from tear3d.clouds.region import Region
 from tear3d.clouds.result import CloudResult
-from tear3d.clouds.symmetry import ambiguity
+from tear3d.clouds.symmetry import Allowed, ambiguity
 from tear3d.clouds.tries import Given, Maker, Matched, Poses
 from tear3d.clouds.verdict import SAME_POSE, CloudEvidence, judge
 from tear3d.errors import InputError, StoppedError
@@ -47,7 +47,7 @@ class Job:
 
     def run(self) -> CloudResult:
         steps = Steps(self.limits)
-        jury = Jury(steps, self.threads, self.maker.target)
+        jury = Jury(steps, self.threads, self.maker.target, self.options.prior)
         self._search(jury, steps)
         assert jury.best is not None
         best = jury.best
@@ -151,7 +151,8 @@ class Job:
         size, target = matched.recipe.voxel_size, matched.target
         if matched.recipe.wide:
             target = target[Region.of(matched.source).rows(target, pose, MARGIN * size)]
-        found = ambiguity(matched.source, target, pose, size, others=others, threads=self.threads)
+        allowed = Allowed(self.options.prior, matched.source, size)
+        found = ambiguity(matched.source, target, pose, size, others=others, threads=self.threads, allowed=allowed)
         if matched.recipe.wide and found is None and jury.scene is not None:
             with steps("elsewhere") as tick:
                 others += [candidate.pose.matrix for candidate in best.poses.candidates]
@@ -166,15 +167,17 @@ class Job:
         if matched.recipe.wide:
             target = target[Region.of(matched.source).rows(target, start, MARGIN * size)]
         # Finer than the matches: the pose is near.
-        refinement = refine_icp(
-            source,
-            target,
-            start,
-            method=self.refine or "gicp",
-            voxel_size=0.5 * size,
-            max_distance=max(2.0 * matched.recipe.noise_bound, 3.0 * size),
-            threads=self.threads,
-            limits=self.limits,
+        refinement = refined(
+            Refinement(
+                (source, target),
+                start,
+                self.refine or "gicp",
+                self.threads,
+                max(2.0 * matched.recipe.noise_bound, 3.0 * size),
+                0.5 * size,
+                self.options.prior,
+            ),
+            self.limits,
         )
         steps.seconds["refine"] = self.limits.seconds - began
         return refinement

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tear3d.clouds.evidence import Scene
 from tear3d.clouds.prepared import Prepared
@@ -15,6 +15,7 @@ from tear3d.errors import StoppedError
 from tear3d.features.steps import Steps
 from tear3d.find.search import Candidate
 from tear3d.problem.arrays import FloatArray
+from tear3d.problem.prior import Prior
 
 PLAIN_FIT = 0.35
 """A confirmed pose of such a fit is taken without a look at the other candidates: twice what is asked for."""
@@ -58,6 +59,7 @@ class Jury:
     steps: Steps
     threads: int | None
     target: Prepared
+    prior: Prior | None = None
     scene: Scene | None = None
     best: Judged | None = None
     tries: list[Try] = field(default_factory=list)
@@ -81,7 +83,7 @@ class Jury:
                 if self.scene is None:
                     size, wide = matched.recipe.voxel_size, matched.recipe.wide
                     clouds, keep = (matched.source, matched.target), self.target.sides(size)
-                    self.scene = Scene.of(*clouds, size, self.threads, tick, wide, keep)
+                    self.scene = replace(Scene.of(*clouds, size, self.threads, tick, wide, keep), prior=self.prior)
                 known = self.measure(candidate.pose.matrix, matched.recipe)
                 judgement = judge(known, candidate.significance)
                 heard.append(Judged(matched, poses, candidate, rank, candidate.saving < top, known, judgement))

@@ -9,15 +9,13 @@ A point that has lost its partner speaks against it too, unless the other cloud 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
 
-from tear3d.features.normals import neighbourhood_covariances
+from tear3d.features.normals import flattest
+from tear3d.features.tree import Tree
 from tear3d.problem.arrays import FloatArray
 
 BoolArray = NDArray[np.bool_]
@@ -48,15 +46,13 @@ class Scan:
 
     def __init__(self, points: FloatArray) -> None:
         self.points = points
-        self.tree = cKDTree(points)
+        self.tree = Tree(points)
         count = min(_NEIGHBOURS, len(points))
-        near = np.asarray(self.tree.query(points, k=count)[1], dtype=np.int32)
-        covariances: Any = neighbourhood_covariances(points, near)
-        values, vectors = np.linalg.eigh(covariances)
-        self.normals: FloatArray = np.ascontiguousarray(vectors[:, :, 0])
+        near = self.tree.query(points, count)[1]
+        least, self.normals = flattest(points, near)
         self.smooth: FloatArray = points[near[:, :_SMOOTHED]].mean(axis=1)
         # A plane through so many points takes up three of their degrees of freedom.
-        self.variance: FloatArray = np.maximum(values[:, 0], 0.0) * count / (count - 3) / _SMOOTHED
+        self.variance: FloatArray = np.maximum(least, 0.0) * count / (count - 3) / _SMOOTHED
         away = points[near[:, 1:]] - points[:, None]
         lean = away.mean(axis=1) / np.linalg.norm(away, axis=2).mean(axis=1)[:, None]
         across = np.einsum("ij,ij->i", lean, self.normals)
@@ -86,7 +82,7 @@ class Look:
 def look(moving: Scan, rows: Rows, fixed: Scan, pose: FloatArray) -> Look:
     rotation, translation = pose[:3, :3], pose[:3, 3]
     points = moving.points[rows] @ rotation.T + translation
-    distance, partner = map(np.asarray, fixed.tree.query(points))
+    distance, partner = fixed.tree.nearest(points)
     offset = moving.smooth[rows] @ rotation.T + translation - fixed.smooth[partner]
     own, other = moving.normals[rows] @ rotation.T, fixed.normals[partner]
     across = np.maximum(*(np.abs(np.einsum("ij,ij->i", offset, normal)) for normal in (own, other)))
@@ -151,8 +147,7 @@ def _contradicting(was: Look, now: Look) -> int:
             against[cluster] = True
             continue
         # What hangs on a cut is past the end; what stands on a surface nearby is not.
-        count = min(_ROOTS, len(touching))
-        roots = cKDTree(now.points[touching]).query(now.points[cluster], k=[*range(1, count + 1)])[1]
+        roots = Tree(now.points[touching]).query(now.points[cluster], _ROOTS)[1]
         against[cluster] = now.past_end[touching][roots].mean(axis=1) < _ENDING
     return sum(len(cluster) for cluster in _clusters(now.points, against) if len(cluster) >= _CLUSTER)
 
@@ -161,8 +156,6 @@ def _clusters(points: FloatArray, chosen: BoolArray) -> list[Rows]:
     rows = np.flatnonzero(chosen)
     if len(rows) == 0:
         return []
-    pairs = cKDTree(points[rows]).query_pairs(_TOUCHING, output_type="ndarray")
-    graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(rows), len(rows)))
-    labels = connected_components(graph, directed=False)[1]
+    labels = Tree(points[rows]).clusters(_TOUCHING)
     order = np.argsort(labels, kind="stable")
     return np.split(rows[order], np.flatnonzero(np.diff(labels[order])) + 1)

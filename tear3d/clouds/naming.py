@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from tear3d.clouds.setting import Setting
 from tear3d.clouds.slides import Slide, name_slides
@@ -13,6 +12,7 @@ from tear3d.clouds.turns import about
 from tear3d.judge.ambiguity import FreeMotion
 from tear3d.judge.symmetry import covered, free_motions, plain, same_axis
 from tear3d.problem.arrays import FloatArray
+from tear3d.problem.turns import turns_by
 
 # In voxels: how exact a refined pose is, and how far axes may be apart that are the same.
 _PRECISION, _SLACK = 0.07, 3.0
@@ -88,5 +88,5 @@ def _once(motion: FreeMotion) -> FloatArray:
         shift = np.eye(4)
         shift[:3, 3] = motion.step * np.asarray(motion.axis)
         return shift
-    turn = Rotation.from_rotvec(np.radians(motion.step) * np.asarray(motion.axis)).as_matrix()
+    turn = turns_by(np.radians(motion.step) * np.asarray(motion.axis))
     return about(turn, np.asarray(motion.through))

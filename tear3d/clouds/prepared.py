@@ -8,21 +8,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from tear3d.clouds.describe import Description, Descriptor, Keypoints
 from tear3d.clouds.evidence import Keep, Side
 from tear3d.clouds.inputs import Cloud
 from tear3d.clouds.kept import Kept
 from tear3d.features.steps import Tick, part_of
+from tear3d.features.tree import Tree
 from tear3d.features.voxel import check_voxel_size, sampling, voxel_downsample
 from tear3d.features.work import aside
 from tear3d.problem.arrays import FloatArray, Points
 
 MOST_SIZES = 4
 """Voxel sizes that are kept: the three that a call may try, and one more. Free choice."""
-_NODE_BYTES = 72
-"""Of a node of a tree: nine fields of eight bytes."""
 
 
 class Prepared:
@@ -162,8 +160,8 @@ def _bytes(value: Any, counted: set[int]) -> int:
             *(part for sight in sights for part in (sight.tree, sight.depth)),
         ]
         return sum(_bytes(part, counted) for part in parts)
-    if isinstance(value, cKDTree):
-        return _bytes(np.asarray(value.data), counted) + value.indices.nbytes + _NODE_BYTES * value.size
+    if isinstance(value, Tree):
+        return sum(_bytes(part, counted) for part in vars(value).values())
     if not isinstance(value, np.ndarray) or value.ctypes.data in counted:
         return 0
     counted.add(value.ctypes.data)

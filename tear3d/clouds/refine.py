@@ -21,6 +21,7 @@ from tear3d.judge.uncertain import Uncertain
 from tear3d.judge.uncertainty import carried
 from tear3d.problem.arrays import FloatArray, Points, as_points
 from tear3d.problem.limits import Limits, ctrl_c_cancels
+from tear3d.problem.prior import Prior
 from tear3d.problem.strict import strict
 
 _NEIGHBOURS = 20
@@ -107,7 +108,11 @@ def refine_icp(
         check_voxel_size(voxel_size)
     if max_distance is not None and not (np.isfinite(max_distance) and max_distance > 0.0):
         raise InputError(f"max_distance is {max_distance}: expected a positive length")
-    job = _Job(clouds, start, method, threads, max_distance, voxel_size)
+    return refined(Refinement(clouds, start, method, threads, max_distance, voxel_size), limits)
+
+
+def refined(job: Refinement, limits: Limits) -> RefineResult:
+    """Checked, as far as the limits let it come."""
     with ctrl_c_cancels(limits), Steps(limits)("refine") as tick:
         with suppress(StoppedError):
             job.run(tick)
@@ -115,7 +120,7 @@ def refine_icp(
 
 
 @dataclass
-class _Job:
+class Refinement:
     """One refinement, and how far it has come."""
 
     clouds: tuple[FloatArray, FloatArray]
@@ -124,6 +129,8 @@ class _Job:
     threads: int | None
     max_distance: float | None
     voxel_size: float | None
+    prior: Prior | None = None
+    """The poses that are allowed."""
     centres: tuple[FloatArray, FloatArray] | None = None
     descent: Descent | None = None
     covariance: FloatArray = field(default_factory=lambda: np.full((6, 6), np.nan))
@@ -143,7 +150,8 @@ class _Job:
         to_surface = self._surface((fixed - centres[1]) / size, self.method != "icp", ready)
         reach, iterate = self.max_distance / size, part_of(tick, _PREPARED, 1.0)
         pairing = Pairing(from_surface, to_surface, self.method, reach, self.threads, iterate)
-        self.centres, self.descent = centres, Descent(pairing)
+        prior = None if self.prior is None else self.prior.between(*centres, size)
+        self.centres, self.descent = centres, Descent(pairing, prior=prior)
         local = self.start.copy()
         local[:3, 3] = (self.start[:3, :3] @ centres[0] + self.start[:3, 3] - centres[1]) / size
         self.descent.run(local, iterate)

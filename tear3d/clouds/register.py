@@ -8,6 +8,8 @@ from dataclasses import fields
 from functools import partial
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from tear3d.clouds.describe import Description, Descriptor, Keypoints
 from tear3d.clouds.equations import METHODS, Method
 from tear3d.clouds.inputs import Cloud, Inputs
@@ -18,11 +20,13 @@ from tear3d.clouds.tries import Given, Maker
 from tear3d.errors import InputError
 from tear3d.features.matching import check_match_options, match
 from tear3d.features.voxel import check_voxel_size
+from tear3d.find.seekers import by_heights
 from tear3d.problem.arrays import Points
 from tear3d.problem.compiling import compiled_apart
 from tear3d.problem.kernels import needed
 from tear3d.problem.limits import ProgressCallback, ctrl_c_cancels
 from tear3d.problem.options import Options, TimeLimit, as_number
+from tear3d.problem.prior import Prior, Within
 
 __all__ = ["CloudResult", "register_clouds"]
 
@@ -46,6 +50,13 @@ def register_clouds(
     progress: ProgressCallback | None = None,
     seed: int = 0,
     threads: int | None = None,
+    rotation_axis: ArrayLike | None = None,
+    axis_tolerance: float = 0.0,
+    planar: bool = False,
+    plane_tolerance: float = 0.0,
+    rotation: ArrayLike | None = None,
+    initial: ArrayLike | None = None,
+    within: Within | None = None,
     **options: Any,
 ) -> CloudResult:
     """Find the pose that aligns two overlapping clouds, without a start.
@@ -79,6 +90,9 @@ def register_clouds(
         Called with a `Progress` while each step goes on; returning False stops the call, as Ctrl-C does.
     seed, threads
         As for `tear3d.register`.
+    rotation_axis, axis_tolerance, planar, plane_tolerance, rotation, initial, within
+        What is known of the pose, as for `tear3d.register`: matches, refinement and the search for other poses are
+        confined to it, too.
     **options
         Passed on to `tear3d.register`: `loss`, `node_limit`, `rel_gap`, `certify`, `bounds`.
 
@@ -96,9 +110,17 @@ def register_clouds(
         When the call was stopped before there were matches to find a pose from.
     """
     started = time.perf_counter()
-    checked = _checked_options(
-        options | {"time_limit": time_limit, "progress": progress, "seed": seed, "threads": threads}
+    prior = Prior.of(
+        rotation_axis=rotation_axis,
+        axis_tolerance=axis_tolerance,
+        planar=planar,
+        plane_tolerance=plane_tolerance,
+        rotation=rotation,
+        initial=initial,
+        within=within,
     )
+    given = {"time_limit": time_limit, "progress": progress, "seed": seed, "threads": threads, "prior": prior}
+    checked = _checked_options(options | given)
     limits = checked.limits(started, _PROOF_SECONDS)
     if voxel_size is not None:
         check_voxel_size(voxel_size)
@@ -125,7 +147,8 @@ def register_clouds(
         limits=limits,
         threads=threads,
     )
-    with compiled_apart(limits, needed(checked.certify, clouds=True)), ctrl_c_cancels(limits):
+    kernels = needed(checked.certify, clouds=True, upright=by_heights(prior), prior=prior is not None)
+    with compiled_apart(limits, kernels), ctrl_c_cancels(limits):
         return job.run()
 
 
@@ -140,7 +163,7 @@ def _check_descriptor(asked: Descriptor, prepared: Descriptor) -> None:
 
 def _checked_options(options: dict[str, Any]) -> Options:
     """The options of the search, or an error before any work."""
-    known = {field.name for field in fields(Options)}
+    known = {field.name for field in fields(Options)} - {"scale", "max_instances"}
     for name in options:
         if name not in known:
             raise TypeError(f"register_clouds() got an unexpected keyword argument {name!r}")

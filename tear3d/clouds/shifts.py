@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import fft
-from scipy.ndimage import maximum_filter
 
 from tear3d.problem.arrays import FloatArray
 
@@ -19,17 +17,37 @@ def likely_shifts(points: FloatArray, onto: FloatArray, least: float, most: int)
     low, high = both.min(axis=0), both.max(axis=0)
     cell = max(float((high - low).max()) / _CELLS, 0.5 * least)
     shape = np.ceil((high - low) / cell).astype(np.int64) + 1
-    padded = [fft.next_fast_len(int(2 * n), real=True) for n in shape]
+    padded = [_fast_length(int(2 * n)) for n in shape]
     counts = [_counts(cloud, low, cell, shape) for cloud in (points, onto)]
     # Correlation: how many points meet an occupied cell after each shift.
-    first, second = (fft.rfftn(grid, padded) for grid in (counts[0], np.minimum(counts[1], 1.0)))
-    met = fft.irfftn(np.conj(first) * second, padded)
-    peaks = (met == maximum_filter(met, 3, mode="wrap")) & (met >= _SHARE * met.max())
+    first, second = (np.fft.rfftn(grid, padded, (0, 1, 2)) for grid in (counts[0], np.minimum(counts[1], 1.0)))
+    met = np.fft.irfftn(np.conj(first) * second, padded, (0, 1, 2))
+    peaks = (met == _largest_around(met)) & (met >= _SHARE * met.max())
     steps = np.argwhere(peaks)
     shifts = cell * np.where(2 * steps >= padded, steps - padded, steps)
     order = np.argsort(-met[peaks])
     far = [shift for shift in shifts[order] if np.linalg.norm(shift) >= least]
     return [_by(shift) for shift in far[:most]]
+
+
+def _fast_length(least: int) -> int:
+    """The next number without a prime factor above 5: of such lengths the transform is quick."""
+    length = least
+    while True:
+        rest = length
+        for factor in (2, 3, 5):
+            while rest % factor == 0:
+                rest //= factor
+        if rest == 1:
+            return length
+        length += 1
+
+
+def _largest_around(values: FloatArray) -> FloatArray:
+    """Of each value and its 26 neighbours, those across the border included."""
+    for axis in range(values.ndim):
+        values = np.maximum(values, np.maximum(np.roll(values, 1, axis), np.roll(values, -1, axis)))
+    return values
 
 
 def _counts(points: FloatArray, low: FloatArray, cell: float, shape: FloatArray) -> FloatArray:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
+from tear3d.features.tree import Tree
 from tear3d.problem.arrays import FloatArray
 
 Flags = NDArray[np.bool_]
@@ -40,12 +40,12 @@ class Sight:
     points: FloatArray
     voxel_size: float
     axis: FloatArray | None
-    tree: cKDTree = field(init=False)
+    tree: Tree = field(init=False)
     depth: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
         screen, depth, _ = self._project(self.points)
-        object.__setattr__(self, "tree", cKDTree(screen))
+        object.__setattr__(self, "tree", Tree(screen))
         object.__setattr__(self, "depth", depth)
 
     def _project(self, points: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -59,12 +59,9 @@ class Sight:
     def through(self, points: FloatArray, *, own: bool = False) -> Flags:
         """Which points lie where rays to the cloud passed; `own`: they are points of the cloud itself."""
         screen, depth, voxel = self._project(points)
-        ranks = [k + 1 + own for k in range(min(_RAYS, self.tree.n - own))]
-        if not ranks:
-            return np.zeros(len(points), dtype=np.bool_)
-        apart, ray = self.tree.query(screen, k=ranks)
-        passes = apart <= _WIDTH * voxel[:, None]
-        nearest = np.where(passes, self.depth[ray], np.inf).min(axis=1)
+        squared, ray = (found[:, int(own) :] for found in self.tree.query(screen, _RAYS + own))
+        passes = np.sqrt(squared) <= _WIDTH * voxel[:, None]
+        nearest = np.where(passes, self.depth[ray], np.inf).min(axis=1, initial=np.inf)
         return np.asarray(passes.any(axis=1) & (nearest > depth + REACH * self.voxel_size))
 
     @property

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from tear3d.judge.ambiguity import FreeMotion
 from tear3d.judge.symmetry import plain
 from tear3d.problem.arrays import FloatArray
+from tear3d.problem.turns import turns_by
 
 # Mean square motion along the normals, as a share of the mean square motion of a point. A free choice, and a wide one:
 # whoever is let through has to prove itself.
@@ -32,7 +32,7 @@ class Slide:
             axis = self.turn / angle
             along = (self.shift @ axis) * axis
             centre = np.cross(axis, self.shift) / angle
-            out[:3, :3] = Rotation.from_rotvec(amount * self.turn).as_matrix()
+            out[:3, :3] = turns_by(amount * self.turn)
             out[:3, 3] = centre - out[:3, :3] @ centre + amount * along
         return out
 

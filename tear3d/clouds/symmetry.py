@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from tear3d.features.voxel import voxel_downsample
 from tear3d.judge.ambiguity import Ambiguity
 from tear3d.judge.symmetry import in_words
 from tear3d.problem.arrays import FloatArray
+from tear3d.problem.pose import Pose
+from tear3d.problem.prior import Prior
 
 Poses = tuple[FloatArray, FloatArray]
 
@@ -27,6 +30,24 @@ _FEWEST = 100
 _TURNS, _SHIFTS, _ENOUGH, _LOOKS, _ROUNDS = 3, 4, 4, 6, 2
 
 
+@dataclass(frozen=True, eq=False)
+class Allowed:
+    """Whether a pose is as good as one that a prior allows: it puts no point of the source a voxel elsewhere."""
+
+    prior: Prior | None
+    points: FloatArray
+    voxel_size: float
+
+    def __call__(self, pose: FloatArray) -> bool:
+        if self.prior is None:
+            return True
+        given = Pose.from_matrix(pose)
+        centre = self.points.mean(axis=0)
+        radius = float(np.sqrt(np.mean(np.sum((self.points - centre) ** 2, axis=1))))
+        moved = self.prior.nearest(given, centre, radius).apply(self.points) - given.apply(self.points)
+        return bool(np.abs(moved).max() <= self.voxel_size)
+
+
 def ambiguity(
     source_points: FloatArray,
     target_points: FloatArray,
@@ -35,6 +56,7 @@ def ambiguity(
     *,
     others: Sequence[FloatArray] = (),
     threads: int | None = None,
+    allowed: Allowed | None = None,
 ) -> Ambiguity | None:
     """Why another pose may be meant as well as this one; None when no other was found that fits as well.
 
@@ -48,6 +70,8 @@ def ambiguity(
     others : sequence of (4, 4) arrays
         Other poses to look at, whatever the reason: those that a search came across, say.
     threads : int, optional
+    allowed : Allowed, optional
+        The poses that may be meant at all.
 
     Returns
     -------
@@ -60,13 +84,15 @@ def ambiguity(
     if len(setting.overlap) < _FEWEST or not setting.fits:
         return None
     back = np.linalg.inv(pose)
-    slides = _follow_slides(setting)
+    may = None if allowed is None or allowed.prior is None else lambda inner: allowed(setting.outward(inner) @ pose)
+    slides = _follow_slides(setting, may)
     poses: list[FloatArray] = []
     _try_poses(setting, [setting.inward(other @ back) for other in others], poses)
     # Three slides are those of a plane or a ball: there is nothing left to find.
     if len(slides) < 3:
         _try_poses(setting, _turns(setting), poses)
         _try_poses(setting, _shifts(setting), poses)
+    poses = [found for found in poses if may is None or may(found)]
     if not slides and not poses:
         return None
     free = name_motions(setting, slides, poses, pose)
@@ -88,15 +114,18 @@ def fits_as_well(
     return setting.differ(there, setting.start) and setting.judge_elsewhere(there).as_good
 
 
-def _follow_slides(setting: Setting) -> list[Slide]:
-    """Those along which the clouds fit as well on both sides."""
+def _follow_slides(setting: Setting, may: Callable[[FloatArray], bool] | None) -> list[Slide]:
+    """Those along which the clouds fit as well on both sides, and which lead where the source may go."""
     slides: list[Slide] = []
     for slide in likely_slides(setting.overlap, setting.normals()):
         for voxels in _FOLLOWED:
             moved = setting.refine(slide.motion(voxels * setting.voxel) @ setting.start)
+            if may is not None and not may(moved):
+                break
             if not (setting.differ(moved, setting.start) and setting.judge(moved).as_good):
                 return slides
-        slides.append(slide)
+        else:
+            slides.append(slide)
     return slides
 
 

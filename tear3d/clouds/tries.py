@@ -201,7 +201,7 @@ class Poses:
 
     @classmethod
     def of(cls, matched: Matched, options: Options, limits: Limits) -> Poses:
-        pairs = matched.pairs
+        pairs = matched.pairs.confined(options.prior)
         pairs.check_range(options.the_loss)
         with limits.timed("candidates"):
             chance = Chance(pairs)

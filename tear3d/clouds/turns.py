@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from scipy.ndimage import distance_transform_edt
-from scipy.spatial.transform import Rotation
 
 from tear3d.problem.arrays import FloatArray
+from tear3d.problem.turns import turns_by
 
 # Every finite group of rotations has one of prime order; parts of a turn beyond 13 are hardly told from a circle.
 _ORDERS = (2, 3, 5, 7, 11, 13)
@@ -29,15 +28,30 @@ class Field:
         self.cell = float((high - low).max()) / _CELLS
         self.corner = low - _MARGIN * self.cell
         shape = np.ceil((high - self.corner) / self.cell).astype(np.int64) + _MARGIN + 1
-        free = np.ones(shape, dtype=bool)
-        free[tuple(((points - self.corner) / self.cell).astype(np.int64).T)] = False
-        self.distance = np.minimum(distance_transform_edt(free), _FAR).astype(np.float32)
+        self.distance = np.full(shape, _FAR, dtype=np.float32)
+        _spread(((points - self.corner) / self.cell).astype(np.int64), self.distance)
 
     def misfits(self, points: FloatArray, rotations: FloatArray, centre: FloatArray) -> FloatArray:
         """For every rotation about the centre: the mean distance of the points, four cells where it is more."""
         out = np.zeros(len(rotations))
         _misfits((points - centre) / self.cell, (centre - self.corner) / self.cell, rotations, self.distance, out)
         return out
+
+
+@njit(cache=True, nogil=True)
+def _spread(cells, distance):
+    """Lower the distances around each of some cells to those from it; `_MARGIN` cells lie beyond all of them."""
+    reach = int(_FAR)
+    for i in range(len(cells)):
+        u, v, w = cells[i]
+        if distance[u, v, w] == 0.0:
+            continue
+        for a in range(-reach, reach + 1):
+            for b in range(-reach, reach + 1):
+                for c in range(-reach, reach + 1):
+                    near = np.float32(np.sqrt(a * a + b * b + c * c))
+                    if near < distance[u + a, v + b, w + c]:
+                        distance[u + a, v + b, w + c] = near
 
 
 @njit(cache=True, nogil=True)
@@ -75,7 +89,7 @@ def likely_turns(points: FloatArray, field: Field, centre: FloatArray, most: int
     limit = field.misfits(probes, np.eye(3)[None], centre)[0] + _WORSE
     found: list[tuple[float, FloatArray]] = []
     for order in _ORDERS:
-        rotations = Rotation.from_rotvec(2.0 * np.pi / order * axes).as_matrix()
+        rotations = turns_by(2.0 * np.pi / order * axes)
         misfit = field.misfits(probes, rotations, centre)
         chosen: list[int] = []
         for k in np.argsort(misfit):

@@ -6,10 +6,10 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from tear3d.errors import InputError
 from tear3d.features.steps import Tick
+from tear3d.features.tree import Tree
 from tear3d.features.work import aside
 from tear3d.problem.arrays import FloatArray
 
@@ -65,28 +65,58 @@ def _centroids(points: FloatArray, voxel_size: float) -> FloatArray:
 
 def occupied_voxels(points: FloatArray, voxel_size: float) -> int:
     """How many points `voxel_downsample` would return."""
-    if len(points) == 0:
-        return 0
-    return len(_group(points - points.min(axis=0), voxel_size)[1])
+    return _Counter(points)(voxel_size)
+
+
+class _Counter:
+    """`occupied_voxels` of one cloud at many sizes."""
+
+    def __init__(self, points: FloatArray) -> None:
+        columns = np.ascontiguousarray(points.T)
+        low = columns.min(axis=1, keepdims=True, initial=np.inf)
+        self._columns = columns - low if len(points) else columns
+        self._spans = self._columns.max(axis=1, initial=0.0)
+
+    @property
+    def extent(self) -> float:
+        return float(self._spans.max())
+
+    def __call__(self, voxel_size: float) -> int:
+        if self._columns.shape[1] == 0:
+            return 0
+        keys = _keys(self._columns, self._spans, voxel_size)
+        if keys is None:
+            return len(_group(np.ascontiguousarray(self._columns.T), voxel_size)[1])
+        keys.sort()
+        return 1 + int(np.count_nonzero(keys[1:] != keys[:-1]))
+
+
+def _keys(columns: FloatArray, spans: FloatArray, voxel_size: float) -> IntArray | None:
+    """One number for each point, smaller in voxels that come first; None when there are too many for that."""
+    check_voxel_size(voxel_size)
+    if spans.max() / voxel_size >= _LARGEST_INDEX:
+        raise InputError(
+            f"voxel_size {voxel_size:g} is too small for a cloud that extends over {spans.max():g}: "
+            "use a larger one, or remove far outlying points"
+        )
+    shape = (spans / voxel_size).astype(np.int64) + 1
+    if np.prod(shape.astype(np.float64)) >= 2.0**62:
+        return None
+    x, y, z = ((column / voxel_size).astype(np.int64) for column in columns)
+    return np.asarray((x * shape[1] + y) * shape[2] + z)
 
 
 def _group(local: FloatArray, voxel_size: float) -> tuple[IntArray, IntArray]:
     """The order that sorts points by voxel, and where each voxel starts in it."""
-    check_voxel_size(voxel_size)
-    if local.max() / voxel_size >= _LARGEST_INDEX:
-        raise InputError(
-            f"voxel_size {voxel_size:g} is too small for a cloud that extends over {local.max():g}: "
-            "use a larger one, or remove far outlying points"
-        )
-    cells = np.floor(local / voxel_size).astype(np.int64)
-    shape = cells.max(axis=0) + 1
-    if np.prod(shape.astype(np.float64)) < 2.0**62:
-        keys = (cells[:, 0] * shape[1] + cells[:, 1]) * shape[2] + cells[:, 2]
+    columns = np.ascontiguousarray(local.T)
+    keys = _keys(columns, columns.max(axis=1), voxel_size)
+    if keys is not None:
         order = np.argsort(keys, kind="stable")
         changes = np.diff(keys[order]) != 0
     else:
-        order = np.lexsort(cells.T[::-1])
-        changes = np.any(np.diff(cells[order], axis=0) != 0, axis=1)
+        cells = np.floor(columns / voxel_size)
+        order = np.lexsort(cells[::-1])
+        changes = np.any(np.diff(cells[:, order]) != 0.0, axis=0)
     return order, np.concatenate(([0], np.flatnonzero(changes) + 1))
 
 
@@ -102,20 +132,21 @@ def choose_voxel_size(source: FloatArray, target: FloatArray, *, tick: Tick | No
     clouds = [_sample(np.asarray(cloud, dtype=np.float64)) for cloud in (source, target)]
     samplings = [aside(partial(sampling, cloud), tick) for cloud in clouds]
     spacing = max(spacing for spacing, _ in samplings)
-    extent = max(float(np.ptp(cloud, axis=0).max()) for cloud in clouds)
+    counters = [_Counter(cloud) for cloud in clouds]
+    extent = max(counter.extent for counter in counters)
     if spacing == 0.0 or extent == 0.0:
         raise InputError("source and target: all points coincide, expected surfaces")
 
-    def size_for(cloud: FloatArray, count: int, least: float) -> float:
+    def size_for(occupied: _Counter, count: int, least: float) -> float:
         """The smallest size (within 2 %) that leaves at most `count` voxels; not below `least`."""
-        if occupied_voxels(cloud, least) <= count:
+        if occupied(least) <= count:
             return least
         low, high = np.log(least), np.log(max(extent, least) * 2.0)
         while high - low > 0.02:
             if tick is not None:
                 tick(0.0)
             middle = 0.5 * (low + high)
-            if occupied_voxels(cloud, float(np.exp(middle))) > count:
+            if occupied(float(np.exp(middle))) > count:
                 low = middle
             else:
                 high = middle
@@ -123,14 +154,14 @@ def choose_voxel_size(source: FloatArray, target: FloatArray, *, tick: Tick | No
 
     finest = max(size for _, size in samplings)
     for few, least in ((SPARSE_POINTS, spacing), (TINY_POINTS, 0.5 * spacing)):
-        if min(occupied_voxels(cloud, finest) for cloud in clouds) < few:
-            finest = min(finest, *(size_for(cloud, few, least) for cloud in clouds))
-    wanted = max(size_for(cloud, WANTED_POINTS, finest) for cloud in clouds)
-    if all(occupied_voxels(cloud, wanted) >= FEWEST_POINTS for cloud in clouds):
+        if min(occupied(finest) for occupied in counters) < few:
+            finest = min(finest, *(size_for(occupied, few, least) for occupied in counters))
+    wanted = max(size_for(occupied, WANTED_POINTS, finest) for occupied in counters)
+    if all(occupied(wanted) >= FEWEST_POINTS for occupied in counters):
         return _round(wanted)
     finer = max(
-        min(size_for(cloud, FEWEST_POINTS, finest) for cloud in clouds),
-        max(size_for(cloud, MOST_POINTS, finest) for cloud in clouds),
+        min(size_for(occupied, FEWEST_POINTS, finest) for occupied in counters),
+        max(size_for(occupied, MOST_POINTS, finest) for occupied in counters),
     )
     return _round(min(wanted, finer))
 
@@ -151,8 +182,8 @@ def sampling(points: FloatArray) -> tuple[float, float]:
         return 0.0, 0.0
     count = min(8, len(distinct) - 1)
     probes = distinct[:: max(1, len(distinct) // 2000)]
-    distances, _ = cKDTree(distinct).query(probes, k=[2, count + 1])
-    nearest, eighth = np.median(distances, axis=0)
+    squared, _ = Tree(distinct).query(probes, count + 1)
+    nearest, eighth = np.median(np.sqrt(squared[:, [1, count]]), axis=0)
     # n points of a surface lie within r when each takes up an area of pi r^2 / n.
     spacing = float(eighth * np.sqrt(np.pi / count))
     return spacing, spacing / float(np.clip(nearest / spacing, 0.5, 1.0))

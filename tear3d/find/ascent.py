@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tear3d.find.newton import climb_band
+from tear3d.find.ways import EVERY_WAY, free_ways
+from tear3d.problem.arrays import FloatArray
 from tear3d.problem.limits import Limits
 from tear3d.problem.losses import Loss
 from tear3d.problem.objective import Surveyed, survey
@@ -40,33 +44,52 @@ def climb(
     pose, saving
         The pose and its saving over all pairs.
     """
-    best = climb_from(survey(pairs, pose, loss, BAND), pairs, loss, graduated=graduated, limits=limits)
+    best = climb_from(survey(pairs, pairs.allow(pose), loss, BAND), pairs, loss, graduated=graduated, limits=limits)
     return best.pose, best.saving
 
 
 def climb_from(
     here: Surveyed, pairs: Pairs, loss: Loss, *, graduated: bool = False, limits: Limits | None = None
 ) -> Surveyed:
-    """The same from a pose that was surveyed to BAND noise bounds, and so is the result."""
+    """The same from a pose that was surveyed to BAND noise bounds, and so is the result. Where only some poses are
+    allowed, from one of them to one of them."""
     for number in range(ROUNDS):
         if len(here.rows) < 3 or (limits is not None and limits.over()):
             break
-        start = here.pose
-        row = climb_band(
-            pairs.x,
-            pairs.y,
-            pairs.xi,
-            pairs.w,
-            here.rows,
-            start.rotation,
-            start.translation,
-            loss.code,
-            graduated and number == 0,
-        )
-        there = survey(pairs, Pose.from_row(row), loss, BAND)
+        there = _ascended(here, pairs, loss, graduated and number == 0)
         if not there.saving > here.saving:
             break
         gained, here = there.saving - here.saving, there
         if gained <= 1e-3 * here.saving:
             break
     return here
+
+
+def _ascended(here: Surveyed, pairs: Pairs, loss: Loss, graduated: bool) -> Surveyed:
+    """Where one ascent leads; at a limit of what is allowed, the better of two, one of which stays at the limit."""
+    prior = pairs.prior
+    if prior is None:
+        return _ascent(here, pairs, loss, graduated, EVERY_WAY)
+    arm = here.pose.apply(prior.point) - pairs.y[here.rows].mean(axis=0)
+    ways = [free_ways(prior, here.pose, arm, inward=inward) for inward in (True, False)]
+    found = _ascent(here, pairs, loss, graduated, ways[0])
+    if not np.array_equal(ways[0], ways[1]):
+        found = max(found, _ascent(here, pairs, loss, graduated, ways[1]), key=lambda reached: reached.saving)
+    return found
+
+
+def _ascent(here: Surveyed, pairs: Pairs, loss: Loss, graduated: bool, free: FloatArray) -> Surveyed:
+    start = here.pose
+    row = climb_band(
+        pairs.x,
+        pairs.y,
+        pairs.xi,
+        pairs.w,
+        here.rows,
+        start.rotation,
+        start.translation,
+        loss.code,
+        graduated,
+        free,
+    )
+    return survey(pairs, pairs.allow(Pose.from_row(row)), loss, BAND)

@@ -18,6 +18,8 @@ FRACTIONS = (1.0, 0.4, 0.15, 0.05)
 LONGER = (6.0, 2.0)
 """Tried before those for absolute values: their weights 1/|e| are about six times the curvature of their sum."""
 STEP_LENGTHS = LONGER + FRACTIONS
+STIFF = 1e6
+"""Directions that are not free are so much stiffer than the others together."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -106,11 +108,15 @@ def _normal_equations(pairs, stride, band, pose, loss, scale, h, g):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _solve(h, g):
-    """Solve h·s = g in place by Cholesky; a whisper of damping keeps degenerate systems solvable."""
+def _solve(h, g, free):
+    """Solve h·s = g in place by Cholesky, for steps that `free` projects onto; a whisper of damping keeps degenerate
+    systems solvable."""
     trace = 0.0
     for i in range(6):
         trace += h[i, i]
+    for i in range(6):
+        for j in range(i + 1):
+            h[i, j] += STIFF * trace * ((1.0 if i == j else 0.0) - free[i, j])
     for i in range(6):
         h[i, i] += 1e-10 * trace + 1e-300
         for j in range(i + 1):
@@ -129,6 +135,11 @@ def _solve(h, g):
         for k in range(i + 1, 6):
             g[i] -= h[k, i] * g[k]
         g[i] /= h[i, i]
+    old = (g[0], g[1], g[2], g[3], g[4], g[5])
+    for i in range(6):
+        g[i] = 0.0
+        for j in range(6):
+            g[i] += free[i, j] * old[j]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -159,7 +170,7 @@ def _moved(pose, step, fraction):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _ascend(pairs, stride, band, pose, loss, graduated, max_iter):
+def _ascend(pairs, stride, band, pose, loss, graduated, max_iter, free):
     """Improve the pose on these pairs, never accepting less."""
     h, g, step = np.empty((6, 6)), np.empty(6), np.empty(6)
     count = _load(pairs, stride, np.int64(0), band)
@@ -172,7 +183,7 @@ def _ascend(pairs, stride, band, pose, loss, graduated, max_iter):
         scale = GRADES[number - 1] if wide else 1.0
         saving = _normal_equations(pairs, stride, band, pose, TLS if wide else loss, scale, h, g)
         if wide:
-            _solve(h, g)
+            _solve(h, g, free)
             pose = _moved(pose, g, 1.0)
             number += 1
             continue
@@ -197,7 +208,7 @@ def _ascend(pairs, stride, band, pose, loss, graduated, max_iter):
         if taken == max_iter:
             break
         taken += 1
-        _solve(h, g)  # where h and g were found last: at the best pose, or where the shortest step led
+        _solve(h, g, free)  # where h and g were found last: at the best pose, or where the shortest step led
         for k in range(6):
             step[k] = g[k]
         before, length = best, first
@@ -206,8 +217,9 @@ def _ascend(pairs, stride, band, pose, loss, graduated, max_iter):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def climb_band(x, y, xi, w, rows, rotation, t, loss, graduated):
-    """One ascent on some of the pairs, in coordinates centred on them; twelve numbers."""
+def climb_band(x, y, xi, w, rows, rotation, t, loss, graduated, free):
+    """One ascent on some of the pairs, in coordinates centred on them, by turns and shifts that the 6×6 projection
+    `free` leaves; twelve numbers."""
     n = rows.shape[0]
     mean = np.empty(6)
     for c in range(6):  # zeros of NumPy would take long to compile
@@ -229,7 +241,7 @@ def climb_band(x, y, xi, w, rows, rotation, t, loss, graduated):
     stride = -(-n // STRIDE_SIZE)
     steps = STEPS
     while True:
-        pose = _ascend(pairs, stride, band, pose, loss, graduated, steps)
+        pose = _ascend(pairs, stride, band, pose, loss, graduated, steps, free)
         if stride == 1:
             break
         stride, graduated, steps = 1, False, FINAL_STEPS

@@ -123,7 +123,7 @@ class Pool:
         return max(member, *again, key=lambda candidate: candidate.saving)
 
     def _refine(self, pose: Pose, loss: Loss) -> Member:
-        reached = climb_from(survey(self.pairs, pose, loss, BAND), self.pairs, loss, graduated=True)
+        reached = climb_from(survey(self.pairs, self.pairs.allow(pose), loss, BAND), self.pairs, loss, graduated=True)
         image = self.probes.images(reached.pose.row)
         return Member(reached.pose, reached.saving, reached.num_inliers, image)
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tear3d.find.pivots import Aim, search_pivots
 from tear3d.find.pool import Member, Pool
+from tear3d.find.seekers import Round, Span, seeker_for
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.crew import Crew
-from tear3d.problem.pairs import Pairs
 
-TOLERANCE = 0.5
-"""Share of ξ_i + ξ_j by which lengths may differ: keeps nearly all inlier pairs, halves chance."""
-PRUNE = 0.6
 OFFERS = 8
 """Distinct hypotheses of a round that are refined at its end."""
 FIRST_BATCH, LARGEST_BATCH = 8, 1024
@@ -28,45 +23,6 @@ SHARED = 4_000_000
 PARTS = 4
 BITE = 32
 """... and searched in bites of so many pivots, between which a part looks at the clock."""
-FINE = 1e-4
-"""Noise bounds below this share of the cloud's size need lengths in float64: float32 resolves 10⁻⁷ of it, ..."""
-COARSE = 1e8
-"""... and so do larger coordinates: their fourth powers exceed float32."""
-
-
-@dataclass(frozen=True)
-class Round:
-    """Which pivots to try on how many pairs, and how far from the pivot to look."""
-
-    pairs: int
-    pivots: int
-    reach: float
-    """In noise bounds; infinite for the whole sample."""
-
-
-def plan(n: int) -> Iterator[Round]:
-    """Small samples first; local rounds find a consensus confined to a small overlap."""
-    size = 512
-    while size < n:
-        yield Round(size, size, np.inf)
-        if size > 512:
-            yield Round(size, size // 2, 12.0)
-            yield Round(size, size // 2, 6.0)
-        size *= 4
-    yield Round(n, n, 6.0)
-    yield Round(n, n, 12.0)
-    yield Round(n, n, np.inf)
-
-
-def sample_rows(pairs: Pairs, size: int) -> NDArray[np.floating]:
-    """The first `size` pairs as the kernel wants them; padding is far from everything."""
-    largest = max(float(np.abs(pairs.x).max()), float(np.abs(pairs.y).max()))
-    single = pairs.typical_bound >= FINE and max(largest, float(pairs.xi.max())) <= COARSE
-    dtype = np.float32 if single else np.float64
-    rows = np.empty((7, -(-size // 8) * 8), dtype=dtype)
-    rows[:3], rows[3:6], rows[6] = 1e8, -1e9, 1e-6
-    rows[:3, :size], rows[3:6, :size], rows[6, :size] = pairs.x[:size].T, pairs.y[:size].T, pairs.xi[:size]
-    return rows
 
 
 @dataclass
@@ -112,6 +68,7 @@ class Explorer:
         self.limits = pool.limits
         self.hits = Hits(pool)
         self.tried = 0
+        self.seeker = seeker_for(pool.pairs)
         self._sample = np.empty((7, 0), np.float32)
         self._pairs = 0
 
@@ -119,7 +76,7 @@ class Explorer:
         """Try the pivots of a round; True when the search is over."""
         if current.pairs != self._pairs:
             self._pairs = current.pairs
-            self._sample = sample_rows(self.pool.pairs, current.pairs)
+            self._sample = self.seeker.rows(current.pairs)
             self.hits = Hits(self.pool)
         found = Hypotheses(np.empty((current.pivots, 12)), np.zeros(current.pivots))
         best = self.pool.best
@@ -140,11 +97,11 @@ class Explorer:
             self.hits.add(self.pool.probes.images(poses[useful]), last - first)
             self.report()
             if self._over():
-                self._offer_best(poses[:last], scores[:last])  # may bring up a rival
+                offer_best(self.pool, poses[:last], scores[:last])  # may bring up a rival
                 if self._over():
                     return True
             first, batch = last, min(2 * batch, LARGEST_BATCH)
-        self._offer_best(poses, scores)
+        offer_best(self.pool, poses, scores)
         return self._over()
 
     def report(self) -> None:
@@ -157,7 +114,7 @@ class Explorer:
     def _batch(self, first: int, last: int, reach: float, found: Hypotheses) -> None:
         """Search the pivots first..last−1."""
         poses, scores = found.poses, found.scores
-        aim = Aim(self.pool.loss.code, TOLERANCE, reach * self.pool.pairs.typical_bound, PRUNE)
+        aim = self.seeker.aim(self.pool.loss, reach)
 
         def search(part: tuple[int, int], _: None = None) -> float:
             level = found.floor
@@ -165,7 +122,7 @@ class Explorer:
                 if self.limits.over():
                     break
                 b = min(a + BITE, part[1])
-                level = search_pivots(self._sample, aim, a, b, level, poses[a:b], scores[a:b])
+                level = self.seeker.search(self._sample, aim, Span(a, b, level), poses[a:b], scores[a:b])
             return level
 
         if (last - first) * self._sample.shape[1] < SHARED:
@@ -174,15 +131,16 @@ class Explorer:
             edges = [first + (last - first) * k // PARTS for k in range(PARTS + 1)]
             found.floor = max(self.crew.map(search, list(pairwise(edges)), self.report))
 
-    def _offer_best(self, poses: FloatArray, scores: FloatArray) -> None:
-        """Refine the highest-scoring distinct hypotheses of a round."""
-        order = np.argsort(-scores, kind="stable")
-        order = order[scores[order] > 0.5 * scores[order[0]]][:512]  # none if all are 0
-        images = self.pool.probes.images(poses[order])
-        alive = np.ones(len(order), dtype=bool)
-        for _ in range(OFFERS):
-            left = np.flatnonzero(alive)
-            if len(left) == 0 or self.limits.over():
-                return
-            self.pool.offer(poses[order[left[0]]])
-            alive &= ~self.pool.probes.same(images, images[left[0]])
+
+def offer_best(pool: Pool, poses: FloatArray, scores: FloatArray) -> None:
+    """Refine the highest-scoring distinct hypotheses of a round."""
+    order = np.argsort(-scores, kind="stable")
+    order = order[scores[order] > 0.5 * scores[order[0]]][:512]  # none if all are 0
+    images = pool.probes.images(poses[order])
+    alive = np.ones(len(order), dtype=bool)
+    for _ in range(OFFERS):
+        left = np.flatnonzero(alive)
+        if len(left) == 0 or pool.limits.over():
+            return
+        pool.offer(poses[order[left[0]]])
+        alive &= ~pool.probes.same(images, images[left[0]])

@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 from tear3d.find.ascent import BAND, climb_from
 from tear3d.find.pool import SAME, Judge, Member, Pool
 from tear3d.find.procrustes import procrustes
-from tear3d.find.rounds import Explorer, Hits, Round, plan
+from tear3d.find.rounds import Explorer, Hits, Round
+from tear3d.find.triples import offer_triples
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.crew import Crew
+from tear3d.problem.frame import Frame
 from tear3d.problem.limits import Limits
 from tear3d.problem.objective import Surveyed, full_saving, inlier_mask, survey
 from tear3d.problem.options import Options
-from tear3d.problem.pairs import Frame, Pairs, some, take
+from tear3d.problem.pairs import Pairs, some, take
 from tear3d.problem.pose import Pose
 from tear3d.problem.ranks import median, medians
 
@@ -84,9 +86,10 @@ class Search:
         judge : callable
             Makes, from some pairs, a function that tells how likely a pose's consensus among them is chance.
         """
-        sample = draw_sample(pairs, options.seed)
+        sample = draw_sample(_possible(pairs), options.seed)
         pool = Pool(sample, options.the_loss, _judge_of(sample, pairs, judge), limits)
         tried, ended_by = _explore(pool, options.threads)
+        offer_triples(pool)
         if pool.best is None or pool.best.count < 0.5 * len(sample):
             pool.offer(procrustes(sample.x, sample.y, np.broadcast_to(sample.w, len(sample))).row)
         return cls(pairs, pool, options, judge, tried, ended_by)
@@ -113,7 +116,7 @@ class Search:
     def refined(self, member: Member) -> Surveyed:
         """A pose of the pool, refined once more, on all pairs."""
         pairs, loss = self.pairs, self.options.the_loss
-        pose = self.pool.pairs.frame.outside(self.pool.polish(member).pose)
+        pose = pairs.allow(self.pool.pairs.frame.outside(self.pool.polish(member).pose))
         reached = survey(pairs, pose, loss, BAND)
         if len(self.pool.pairs) < len(pairs):
             return climb_from(reached, pairs, loss, limits=self.pool.limits)
@@ -174,6 +177,14 @@ def _judge_of(sample: Pairs, pairs: Pairs, judge: Callable[[Pairs], Judge]) -> J
     return lambda pose: whole(outside(pose))
 
 
+def _possible(pairs: Pairs) -> Pairs:
+    """Those that can agree with a pose that is allowed, unless they are too few for a search."""
+    if pairs.possible is None:
+        return pairs
+    rows = np.flatnonzero(pairs.possible)
+    return pairs if len(rows) in (len(pairs), *range(FEWEST_PAIRS)) else pairs.take(rows)
+
+
 def draw_sample(pairs: Pairs, seed: int) -> Pairs:
     """The pairs a search looks at, in random order and in a frame of their own."""
     useful = pairs.w if np.all(pairs.xi > 0.0) else np.where(pairs.xi > 0.0, pairs.w, 0.0)
@@ -207,7 +218,8 @@ def _sample(pairs: Pairs, order: NDArray[np.int64]) -> Pairs:
     w = np.ones(len(order))
     if len(order) == len(pairs) or len(order) < LARGEST_SAMPLE:  # else the draw has accounted for them
         w *= take(pairs.w, order)
-    return Pairs(x, y, xi, w, Frame(x_mid, y_mid, unit), np.zeros(3), np.zeros(3))
+    prior = None if pairs.prior is None else pairs.prior.between(x_mid, y_mid, unit)
+    return Pairs(x, y, xi, w, Frame(x_mid, y_mid, unit), np.zeros(3), np.zeros(3), prior=prior)
 
 
 def _explore(pool: Pool, threads: int) -> tuple[int, str]:
@@ -219,7 +231,7 @@ def _explore(pool: Pool, threads: int) -> tuple[int, str]:
     with Crew[None](threads, pool.limits) as crew:
         explorer = Explorer(pool, crew, settled)
         explorer.report()
-        for current in plan(len(pool.pairs)):
+        for current in explorer.seeker.plan(len(pool.pairs)):
             if pool.limits.over() or explorer.run(current):
                 reason = pool.limits.exceeded() if pool.limits.over() else None
                 return explorer.tried, reason or "hits"

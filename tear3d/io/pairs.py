@@ -47,11 +47,11 @@ def read_pairs(path: str | os.PathLike[str], *, max_bytes: int | None = None) ->
     Parameters
     ----------
     path : str or path
-        - ``.npz``: arrays ``source`` and ``target`` (or ``src`` and ``dst``) of shape N×3, optionally
-          ``noise_bound`` (or ``xi``; a number or one per pair) and ``weights`` (one per pair).
+        - ``.npz``: arrays ``source`` and ``target`` (or ``src`` and ``dst``) of shape N×3, or N×2 for pairs in the
+          plane, optionally ``noise_bound`` (or ``xi``; a number or one per pair) and ``weights`` (one per pair).
         - ``.npy``: one N×6 array, memory-mapped: source and target are views of the file.
-        - ``.csv``, ``.txt``: six columns separated by commas or white space; a header line and ``#`` comments
-          are skipped.
+        - ``.csv``, ``.txt``: six columns (or four: pairs in the plane) separated by commas or white space; a header
+          line and ``#`` comments are skipped.
     max_bytes : int, optional
         How much memory the arrays of a ``.npz`` file may take; one that declares more is refused before
         anything is allocated. By default 256 MiB, or 100 times the file's size if that is more, which only
@@ -84,7 +84,8 @@ def read_pairs(path: str | os.PathLike[str], *, max_bytes: int | None = None) ->
         if suffix == ".npz":
             return _read_npz(path, limit)
         pairs = _map_npy(path) if suffix == ".npy" else read_columns(path)
-        return Pairs(pairs[:, :3], pairs[:, 3:])
+        half = pairs.shape[1] // 2
+        return Pairs(pairs[:, :half], pairs[:, half:])
 
 
 def write_pairs(
@@ -152,8 +153,10 @@ def _check(path: Path, headers: dict[str, ArrayHeader], present: str) -> None:
     for key in ("source", "target"):
         if key not in headers:
             raise FileFormatError(f"{path}: holds {present}: expected N×3 arrays source and target")
-        if len(headers[key].shape) != 2 or headers[key].shape[1] != 3:
+        if len(headers[key].shape) != 2 or headers[key].shape[1] not in (2, 3):
             raise FileFormatError(f"{path}: {key} has shape {headers[key].shape}: expected points as rows (N×3)")
+    if headers["source"].shape[1] != headers["target"].shape[1]:
+        raise FileFormatError(f"{path}: one of source and target is N×2, the other N×3: expected both alike")
     for key, header in headers.items():
         if not header.is_real:
             raise FileFormatError(f"{path}: {key} has type {header.dtype}: expected real numbers")

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from tear3d.errors import FileFormatError
 
 COLUMNS = "six columns: source x y z, target x y z"
+IN_PLANE = 4
+"""Columns of pairs in the plane: source x y, target x y."""
 
 
 def read_columns(path: Path) -> NDArray[np.float64]:
-    """The N×6 numbers; what is wrong is named with its line."""
+    """The N×6 numbers, or N×4 of pairs in the plane; what is wrong is named with its line."""
     try:
         number, line = _first_data_line(path)
         delimiter = "," if "," in line else None
@@ -26,7 +28,7 @@ def read_columns(path: Path) -> NDArray[np.float64]:
         raise FileFormatError(f"{path}: not a text file: expected {COLUMNS}") from error
     except ValueError as error:
         raise _first_bad_line(path, number, delimiter, error) from error
-    if pairs.shape[1] != 6:
+    if pairs.shape[1] not in (6, IN_PLANE):
         raise FileFormatError(f"{path}, line {number}: {pairs.shape[1]} columns: expected {COLUMNS}")
     return pairs
 
@@ -46,13 +48,15 @@ def _first_data_line(path: Path) -> tuple[int, str]:
 
 
 def _first_bad_line(path: Path, start: int, delimiter: str | None, error: ValueError) -> FileFormatError:
+    wide = 0
     with open(path, encoding="utf-8-sig") as file:
         for number, raw in enumerate(file, start=1):
             line = raw.partition("#")[0].strip()
             if number < start or not line:
                 continue
             cells = line.split(delimiter)
-            if len(cells) != 6:
+            wide = wide or (IN_PLANE if len(cells) == IN_PLANE else 6)
+            if len(cells) != wide:
                 return FileFormatError(f"{path}, line {number}: {len(cells)} columns: expected {COLUMNS}")
             for cell in cells:
                 if not _is_number(cell):

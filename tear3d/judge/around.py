@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 from tear3d.judge.noise import Noise, fit_noise
 from tear3d.problem.arrays import FloatArray, spread_rows
+from tear3d.problem.flat import axes_of
+from tear3d.problem.frame import Frame
 from tear3d.problem.losses import TEAR, Loss
 from tear3d.problem.objective import near_rows, residuals
-from tear3d.problem.pairs import Frame, Pairs, take
+from tear3d.problem.pairs import Pairs, take
 from tear3d.problem.pose import Pose
 from tear3d.problem.ranks import median
+from tear3d.problem.turns import cross_matrix
 
 REACH = 2.0
 """The noise is measured on residuals up to so many noise bounds."""
@@ -25,6 +28,9 @@ LARGEST = 100_000
 """... and sums are over so many at most. Free choices."""
 BREADTH = 2.0
 """Source points that lie no farther from a line than this many times their noise do not say how it is turned, ..."""
+FLAT = 1e-7
+"""... nor those whose spread across their main axis is below this share of that along it, however exact they are: what
+rounding leaves of a line (free choice), ..."""
 STRAY = 100
 """... and one in so many is not believed alone: it may agree by chance. Free choices."""
 
@@ -69,12 +75,25 @@ class Around:
         around = self.pairs.take(rows[spread_rows(len(rows), SAMPLE)])
         with np.errstate(all="ignore"):
             squares = residuals(around, self.pose) ** 2 / around.xi**2
-            return fit_noise(squares, np.broadcast_to(around.xi, len(around)), REACH)
+            return fit_noise(squares, np.broadcast_to(around.xi, len(around)), REACH, axes_of(self.pairs))
 
     @cached_property
     def on_a_line(self) -> bool:
         """Whether those that agree are, up to their noise, so that a turn about it stays open."""
-        return self.near.breadth <= BREADTH * median(self.near.spread(self.noise))
+        return self._thin(self.near)
+
+    def all_on_a_line(self, pairs: Pairs) -> bool:
+        """Whether other pairs are: all of them, not only those that agree."""
+        every = Near.of(pairs, self.pose, 1.0)
+        # Where all is smaller than the noise there is no line either.
+        return len(self.near.x) > 0 and every.length > self._noise_breadth and self._thin(every)
+
+    def _thin(self, some: Near) -> bool:
+        return some.breadth <= max(self._noise_breadth, FLAT * some.length)
+
+    @property
+    def _noise_breadth(self) -> float:
+        return BREADTH * median(self.near.spread(self.noise))
 
     def _counting(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Without those of no weight, and those with no noise bound."""
@@ -127,6 +146,11 @@ class Near(NamedTuple):
             x = x - x.mean(axis=0)
         return max(0.0, float(np.linalg.eigvalsh(x.T @ x / len(x))[1])) ** 0.5
 
+    @property
+    def length(self) -> float:
+        """Root mean square distance of the points from their centre."""
+        return float(np.sqrt(np.einsum("ij,ij->", self.x, self.x) / max(1, len(self.x))))
+
     def spread(self, noise: Noise) -> FloatArray:
         """Standard deviations of the residuals along an axis."""
         return np.maximum(noise.scale * self.xi, self.least)
@@ -152,8 +176,3 @@ class Near(NamedTuple):
 def _given(frame: Frame) -> tuple[float, float]:
     """How far off the clouds lie in the coordinates given, in units of those inside."""
     return float(np.abs(frame.source).max() / frame.unit), float(np.abs(frame.target).max() / frame.unit)
-
-
-def cross_matrix(a: FloatArray) -> FloatArray:
-    """a × b as a matrix times b."""
-    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])

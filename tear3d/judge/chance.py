@@ -9,10 +9,11 @@ then at most
 
     NFA = tests · P(Binomial(v − 3, p) ≥ k − 3),   tests = C(v, 3)·p_c³,
 
-likewise for the voxels of the target; the larger of both counts. log10 NFA is the *level* of a pose; its significance
-is what `judge.standing` makes of it. p₀ and p_c are
-measured by re-pairing: source points against targets of *other* pairs, so dense regions, planes and targets that many
-pairs share raise them as they should. What voxels farther apart have in common is left to `judge.standing`.
+likewise for the voxels of the target; the larger of both counts. Where only turns about a known axis are allowed, two
+witnesses make a pose, and where only shifts are, one does: C(v, 2)·p_c, or v, and k − 2, or k − 1. log10 NFA is the
+*level* of a pose; its significance is what `judge.standing` makes of it. p₀ and p_c are measured by re-pairing: source
+points against targets of *other* pairs, so dense regions, planes and targets that many pairs share raise them as they
+should. What voxels farther apart have in common is left to `judge.standing`.
 """
 
 from __future__ import annotations
@@ -76,9 +77,22 @@ class Chance:
         return Witnesses(self.pairs.x, size), Witnesses(self.pairs.y, size)
 
     @cached_property
+    def witnesses(self) -> int:
+        """How many it takes to make a pose."""
+        prior = self._given.prior
+        return 3 if prior is None else 1 if prior.fixed else 2 if prior.upright else 3
+
+    @cached_property
     def log10_tests(self) -> float:
-        """log10 of how many poses a search can try: those through three witnesses."""
-        return max(log10_triples(side.count, self._length_chance) for side in self._witnesses)
+        """log10 of how many poses a search can try: those through as many witnesses as it takes."""
+        return max(self._tests(side) for side in self._witnesses)
+
+    def _tests(self, side: Witnesses) -> float:
+        return log10_choices(side.count, self._length_chance, self.witnesses)
+
+    def places(self, rows: NDArray[np.int64]) -> int:
+        """How many witnesses some of `pairs` are, on the side where they are fewer."""
+        return min(side.hit(rows) for side in self._witnesses) if len(rows) else 0
 
     def __call__(self, pose: Pose, rows: NDArray[np.int64] | None = None) -> float:
         """The level of a pose; `rows`, when it is known which of `pairs` agree with it."""
@@ -88,12 +102,12 @@ class Chance:
         return self._known[key]
 
     def _level(self, pose: Pose, rows: NDArray[np.int64]) -> float:
-        if len(rows) <= 3:
+        if len(rows) <= self.witnesses:
             return self.log10_tests
         p0 = self._agreement(pose)
         # A sum of unequal chances has no heavier tail than the binomial of their mean (Hoeffding 1956).
         return max(
-            log10_nfa(side.hit(rows), side.count, side.chance(p0), log10_triples(side.count, self._length_chance))
+            log10_nfa(side.hit(rows), side.count, side.chance(p0), self._tests(side), self.witnesses)
             for side in self._witnesses
         )
 
@@ -124,7 +138,9 @@ def log10_binomial_tail(k: int, n: int, p: float) -> float:
     return min(0.0, (log_term + math.log(total)) / math.log(10.0))
 
 
-def log10_nfa(num_inliers: int, num_pairs: int, p0: float, log10_tests: float | None = None) -> float:
+def log10_nfa(
+    num_inliers: int, num_pairs: int, p0: float, log10_tests: float | None = None, witnesses: int = 3
+) -> float:
     """log10 of the number of false alarms of a consensus.
 
     Parameters
@@ -133,15 +149,17 @@ def log10_nfa(num_inliers: int, num_pairs: int, p0: float, log10_tests: float | 
     num_pairs : all pairs
     p0 : probability that a meaningless pair agrees
     log10_tests : logarithm of the number of poses tried; by default that of all triples
+    witnesses : how many agree with a pose because it was made of them
     """
-    n, k = int(num_pairs), int(num_inliers)
-    tests = log10_triples(n) if log10_tests is None else log10_tests
-    return tests + (log10_binomial_tail(k - 3, n - 3, p0) if k > 3 else 0.0)
+    n, k, m = int(num_pairs), int(num_inliers), witnesses
+    tests = log10_choices(n, 1.0, m) if log10_tests is None else log10_tests
+    return tests + (log10_binomial_tail(k - m, n - m, p0) if k > m else 0.0)
 
 
-def log10_triples(n: int, chance: float = 1.0) -> float:
-    """log10 of C(n, 3)·chance³, at least 0."""
-    return max(0.0, math.log10(n * (n - 1) * (n - 2) / 6) + 3.0 * math.log10(chance)) if n >= 3 else 0.0
+def log10_choices(n: int, chance: float = 1.0, witnesses: int = 3) -> float:
+    """log10 of C(n, m)·chance^(m (m − 1) / 2), at least 0: m witnesses that keep their distances."""
+    m = witnesses
+    return max(0.0, math.log10(math.comb(n, m)) + 0.5 * m * (m - 1) * math.log10(chance)) if n >= m else 0.0
 
 
 def length_chance(pairs: Pairs, *, seed: int = 0, draws: int = LENGTHS) -> float:

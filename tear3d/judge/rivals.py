@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tear3d.find.pool import SAME
 from tear3d.judge.ambiguity import Alternative, Ambiguity
 from tear3d.judge.around import Around
 from tear3d.judge.chance import SIGNIFICANT, Chance
@@ -14,9 +15,10 @@ from tear3d.judge.standing import standing
 from tear3d.judge.symmetry import free_motions, in_words
 from tear3d.judge.uncertainty import free_turn
 from tear3d.problem.arrays import FloatArray, spread_rows
+from tear3d.problem.frame import Frame
 from tear3d.problem.losses import Loss
 from tear3d.problem.objective import Surveyed, survey
-from tear3d.problem.pairs import Frame, Pairs
+from tear3d.problem.pairs import Pairs, take
 from tear3d.problem.pose import Pose
 
 CLOSE = 0.8
@@ -64,6 +66,8 @@ class Contest:
     level: float
     saving: float
     log10_tests: float
+    places: int = 0
+    """Different ones, in the source or the target, in which the pairs that agree with the best lie."""
 
     def shown(self, num_pairs: int) -> list[Rival]:
         """The rivals that a result names, of so many pairs."""
@@ -80,7 +84,8 @@ class Contest:
 
     def ambiguity(self, around: Around) -> Ambiguity | None:
         """Why another pose may be meant just as well; None when none is. `around` is what is near the best."""
-        turn = free_turn(around) if self.significance <= SIGNIFICANT else None
+        named = self.significance <= SIGNIFICANT or around.all_on_a_line(self.pairs)
+        turn = free_turn(around) if named else None
         if turn is not None:
             sentence = "the pairs that agree lie on a line, so that "
             return Ambiguity(sentence + in_words((turn,)), (turn,))
@@ -119,6 +124,8 @@ def contest(chance: Chance, best: Pose, others: list[Pose], loss: Loss) -> Conte
     symmetry: _Symmetry | None = None
     rivals = []
     for pose in others:
+        if _same_there(pairs, own, pose):
+            continue
         found = survey(pairs, pose, loss, 1.0)
         alike = found.saving >= RELATED * own.saving
         if alike:
@@ -126,10 +133,23 @@ def contest(chance: Chance, best: Pose, others: list[Pose], loss: Loss) -> Conte
             alike = symmetry.relates(pose)
         rivals.append(Rival(pose, found.saving, found.num_inliers, chance(pose, found.rows), alike))
     significance = standing(level, [rival.level for rival in rivals if not rival.related], tests)
-    outcome = Contest(pairs, rivals, significance, [], best, level, own.saving, tests)
+    outcome = Contest(pairs, rivals, significance, [], best, level, own.saving, tests, chance.places(own.rows))
     if significance > SIGNIFICANT:
         return outcome
     return replace(outcome, meant=[rival for rival in rivals if _close(outcome, rival)])
+
+
+def _same_there(pairs: Pairs, best: Surveyed, other: Pose) -> bool:
+    """Whether another pose puts every pair that agrees with the best where that does, up to three noise bounds.
+
+    It differs where nothing tells, such as by a turn about the line on which they lie: that is no rival, but a part of
+    the pose that is not determined.
+    """
+    if len(best.rows) == 0:
+        return False
+    ways = pairs.x[best.rows] @ (best.pose.rotation - other.rotation).T + (best.pose.translation - other.translation)
+    reach = SAME * take(pairs.xi, best.rows)
+    return bool((np.einsum("ij,ij->i", ways, ways) <= reach * reach).all())
 
 
 def _close(found: Contest, rival: Rival) -> bool:

@@ -28,6 +28,8 @@ from tear3d.prove.certificate import Certificate
 
 NOT_NEAR = 0.5
 """When nothing elsewhere can save more than this share of what the pose does, no other comes near (free choice)."""
+ANY = 3
+"""Pairs that determine a pose."""
 Status = Literal["optimal", "time_limit", "node_limit", "interrupted", "uncertified", "no_consensus"]
 
 _ENDED = {
@@ -35,6 +37,12 @@ _ENDED = {
     "node_limit": "the node limit ended the search",
     "interrupted": "the search was interrupted",
 }
+
+
+_BEATEN = (
+    "the best candidate that stands out from chance; nothing is proven of it, since another pose saves more that could "
+    "be chance"
+)
 
 
 class Evidence(NamedTuple):
@@ -56,8 +64,18 @@ class Evidence(NamedTuple):
     ambiguity: Ambiguity | None = None
     alone: float = 0.0
     """The level without a look at the other poses."""
+    places: int | None = None
+    """Different ones in which the pairs that agree lie, where that was counted."""
     resolution: float | None = None
     """Radians, where cells this narrow are not split though they could be."""
+    scope: str = ""
+    """The poses that are allowed, as words after "of the poses"; empty for all."""
+    at_edge: bool = False
+    """Whether the pose lies at the edge of what is allowed."""
+    similar: bool = False
+    """Whether it is a similarity, whose scale is free."""
+    beaten: bool = False
+    """Whether a pose that could be chance saves more."""
 
 
 def could_be_chance(level: float) -> bool:
@@ -68,6 +86,8 @@ def could_be_chance(level: float) -> bool:
 def verdict(known: Evidence) -> tuple[Status, str]:
     """The status of a result and the sentences that go with it."""
     status, message = _verdict(known)
+    if known.at_edge and status != "no_consensus":
+        message += "; it lies at the edge of what is allowed, beyond which nothing was looked at"
     return status, said_first(known.ambiguity, message)
 
 
@@ -113,7 +133,10 @@ def _verdict(known: Evidence) -> tuple[Status, str]:
     if known.ended is not None and asked:
         return known.ended, _ended_early(known, doubt if chance else None)
     if not known.certify:
-        return "uncertified", "the best candidate; nothing was proven (certify=False)"
+        among = f" of the poses {known.scope}" if known.scope else ""
+        return "uncertified", f"the best candidate{among}; nothing was proven (certify=False)"
+    if known.beaten:
+        return "uncertified", _BEATEN
     if known.aside_may_win:
         return "uncertified", _aside(known)
     if certificate.closed:
@@ -142,10 +165,38 @@ def _too_narrow(known: Evidence) -> str:
 
 
 def _doubt(known: Evidence) -> str:
-    consensus = f"a consensus of {known.num_inliers} pairs"
+    few = _too_few(known)
+    if few is not None:
+        return f"{few} (significance {known.level:.1f})"
+    among = f" with one of the poses {known.scope}" if known.scope else ""
+    pairs = "one pair" if known.num_inliers == 1 else f"{known.num_inliers} pairs"
+    consensus = f"a consensus of {pairs}{among}"
     if known.alone <= SIGNIFICANT:
         return f"{consensus} does not stand out from the other poses of these pairs (significance {known.level:.1f})"
     return f"{consensus} is not distinguishable from chance (significance {known.level:.1f})"
+
+
+def _too_few(known: Evidence) -> str | None:
+    """That three pairs say nothing, nor do more in three places; None when there are more."""
+    if known.num_inliers == 0:
+        return f"no pair agrees with this pose{f', of those {known.scope}' if known.scope else ''}"
+    if known.scope:  # fewer determine a pose, and lengths are not all that counts
+        return None
+    if known.num_inliers < ANY:
+        return f"{_agree(known.num_inliers)} with this pose: fewer than the {ANY} that determine one"
+    kept = "whose {0} all change by one factor" if known.similar else "that keep their {0}"
+    if known.num_inliers == ANY:
+        return f"{ANY} pairs agree with this pose, as any {ANY} pairs {kept.format('lengths')} agree with some pose"
+    if known.places is not None and known.places <= ANY:
+        return (
+            f"the {known.num_inliers} pairs that agree with this pose lie in no more than {ANY} places up to the noise "
+            f"bound, and any {ANY} places {kept.format('distances')} agree with some pose"
+        )
+    return None
+
+
+def _agree(count: int) -> str:
+    return "one pair agrees" if count == 1 else f"{count} pairs agree"
 
 
 def _ended_early(known: Evidence, doubt: str | None) -> str:
@@ -165,23 +216,26 @@ def about_pose(certificate: Certificate, *, ambiguous: bool) -> str:
     """What is proven about the pose: that nothing saves more, and how near anything else can come."""
     if not math.isfinite(certificate.gap):
         return "nothing is proven about this pose"
+    none = f"of the poses {certificate.scope} none" if certificate.scope else "no rotation and translation"
     return (
-        f"no rotation and translation saves more than {up_to_percent(certificate.gap)} beyond this one"
-        f"{_elsewhere(certificate.runner_up, ambiguous)}"
+        f"{none} saves more than {up_to_percent(certificate.gap)} beyond this one"
+        f"{_elsewhere(certificate.runner_up, ambiguous, ' of them' if certificate.scope else '')}"
     )
 
 
-def _elsewhere(share: float | None, ambiguous: bool) -> str:
+def _elsewhere(share: float | None, ambiguous: bool, these: str = "") -> str:
     if share is None:
         return ""
     share, most = round(share, 9), up_to_percent(share)  # units must not make a difference
     if share <= NOT_NEAR:
-        return f", and no other pose comes near (none elsewhere saves more than {most} of it)"
+        other = f"no other{these}" if these else "no other pose"
+        return f", and {other} comes near (none{these} elsewhere saves more than {most} of it)"
     if share <= CLOSE or (ambiguous and share < 1.0):
-        return f", and none elsewhere saves more than {most} of it"
+        return f", and none{these} elsewhere saves more than {most} of it"
     if ambiguous:
         return ""
-    return f"; that a pose elsewhere saves {'as much' if share >= 1.0 else f'up to {most} of it'} is not excluded"
+    pose = f"one{these}" if these else "a pose"
+    return f"; that {pose} elsewhere saves {'as much' if share >= 1.0 else f'up to {most} of it'} is not excluded"
 
 
 def _notes(known: Evidence) -> str:

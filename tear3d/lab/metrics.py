@@ -9,6 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from tear3d.errors import InputError
 
+ROUNDED = 1e-9
+"""Scales this near to 1 are rotations, rounded."""
+
 
 class SuccessLimits(NamedTuple):
     """The largest errors that still count as a successful registration."""
@@ -41,20 +44,39 @@ def rotation_error(estimated: ArrayLike, truth: ArrayLike) -> Any:
     Parameters
     ----------
     estimated, truth : (..., 3, 3) or (..., 4, 4) array
-        Rotations or transformations; leading dimensions broadcast.
+        Rotations or transformations, scaled or not; leading dimensions broadcast.
 
     Returns
     -------
     float, or an array for stacked input
         In [0, 180], accurate for angles down to machine precision.
     """
-    first, second = _matrices(estimated, "estimated"), _matrices(truth, "truth")
-    relative = np.swapaxes(first[..., :3, :3], -1, -2) @ second[..., :3, :3]
+    first, second = (
+        matrix[..., :3, :3] / _scales(matrix)[..., None, None]
+        for matrix in (_matrices(estimated, "estimated"), _matrices(truth, "truth"))
+    )
+    relative = np.swapaxes(first, -1, -2) @ second
     # arccos of the trace loses half of the digits near 0 and 180 degrees; the skew part holds sin·axis.
     skew = relative - np.swapaxes(relative, -1, -2)
     sine = np.linalg.norm(skew, axis=(-2, -1)) / np.sqrt(8.0)
     cosine = (np.trace(relative, axis1=-2, axis2=-1) - 1.0) / 2.0
     return _scalar(np.degrees(np.arctan2(sine, cosine)))
+
+
+def scale_error(estimated: ArrayLike, truth: ArrayLike) -> Any:
+    """How far the scale of a similarity is off, as a share of the true one.
+
+    Parameters
+    ----------
+    estimated, truth : (..., 3, 3) or (..., 4, 4) array
+        Scaled rotations or similarities; leading dimensions broadcast.
+
+    Returns
+    -------
+    float, or an array for stacked input
+    """
+    first, second = _scales(_matrices(estimated, "estimated")), _scales(_matrices(truth, "truth"))
+    return _scalar(np.abs(first / second - 1.0))
 
 
 def translation_error(estimated: ArrayLike, truth: ArrayLike) -> Any:
@@ -141,6 +163,13 @@ def _matrices(value: ArrayLike, name: str) -> NDArray[np.float64]:
     if matrix.shape[-2:] not in ((3, 3), (4, 4)):
         raise InputError(f"{name} has shape {matrix.shape}: pass 3×3 rotations or 4×4 transformations")
     return matrix
+
+
+def _scales(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of scaled rotations; 1 where that is what rounding leaves, or where there is none."""
+    with np.errstate(invalid="ignore"):
+        scale = np.cbrt(np.linalg.det(matrix[..., :3, :3]))
+    return np.where((np.abs(scale - 1.0) > ROUNDED) & (scale > 0.0), scale, 1.0)
 
 
 def _translations(value: ArrayLike, name: str) -> NDArray[np.float64]:

@@ -33,8 +33,15 @@ class Problem:
     noise_bound: float
 
     @property
+    def scale(self) -> float:
+        """Target over source."""
+        size = float(np.cbrt(np.linalg.det(self.transformation[:3, :3])))
+        return 1.0 if abs(size - 1.0) < 1e-9 else size
+
+    @property
     def rotation(self) -> FloatArray:
-        return self.transformation[:3, :3]
+        turned = self.transformation[:3, :3]
+        return turned if self.scale == 1.0 else turned / self.scale
 
     @property
     def translation(self) -> FloatArray:
@@ -51,9 +58,10 @@ def make_problem(
     outliers: OutlierKind = "gaussian",
     translation: ArrayLike | None = None,
     rotation: ArrayLike | None = None,
+    scale: float = 1.0,
     seed: int = 0,
 ) -> Problem:
-    """Pairs y = Rx + t + noise, of which a given share is replaced by outliers.
+    """Pairs y = scale·Rx + t + noise, of which a given share is replaced by outliers.
 
     Parameters
     ----------
@@ -83,6 +91,8 @@ def make_problem(
         Default: drawn from N(0, I).
     rotation : (3, 3) array, optional
         Default: drawn uniformly.
+    scale : float
+        Of the inliers' motion: its transformation has it in its 3×3 part.
     seed : int
         Same arguments, same problem. Cloud, motion, places of the inliers and noise draw from
         independent streams, so fixing the motion changes none of the others.
@@ -99,6 +109,9 @@ def make_problem(
         truth[:3, :3] = _rotation(rotation)
     if translation is not None:
         truth[:3, 3] = _translation(translation)
+    if not 0.0 < scale < np.inf:
+        raise InputError(f"scale is {scale!r}: pass a finite positive number")
+    truth[:3, :3] *= scale
 
     num_inliers = round(n * (1.0 - outlier_ratio))
     inlier_mask = np.zeros(n, dtype=np.bool_)

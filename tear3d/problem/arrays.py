@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn, Protocol
 
@@ -60,6 +61,23 @@ def as_points(obj: Points, name: str, *, finite: bool = True) -> FloatArray:
     if finite:
         check_finite(points, name)
     return points
+
+
+def is_masked(obj: Any) -> bool:
+    """Whether it is a masked array: whoever has one has imported what we need not."""
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and bool(masked.isMaskedArray(obj))
+
+
+def columns_of(obj: Any) -> int | None:
+    """How many columns points have, before they are read; None where they are no table of numbers in memory."""
+    raw = _unwrapped(obj)
+    if isinstance(raw, list | tuple):
+        lengths = {len(row) if isinstance(row, list | tuple | np.ndarray) and np.ndim(row) == 1 else 0 for row in raw}
+        return lengths.pop() if len(lengths) == 1 else None
+    if not isinstance(raw, np.ndarray) or is_masked(raw) or raw.ndim != 2 or raw.dtype.kind not in "fiu":
+        return None
+    return int(raw.shape[1])
 
 
 def check_finite(points: FloatArray, name: str) -> None:
@@ -168,7 +186,7 @@ def _unwrapped(obj: Any) -> Any:
 
 
 def _array(raw: Any, name: str, advice: str) -> NDArray[Any]:
-    if np.ma.isMaskedArray(raw):
+    if is_masked(raw):
         raise InputError(f"{name} is a masked array, and the mask would be lost: pass its valid rows only")
     try:
         return np.asarray(raw)

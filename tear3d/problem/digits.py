@@ -33,27 +33,40 @@ def check_lost_digits(points: FloatArray, stored_as: str, name: str, length: flo
     length, what
         What has to be told apart, and its name.
     """
-    if stored_as.startswith(("int", "uint")):
+    reach, kind, step = _resolution(points, stored_as)
+    if step <= SHARE * length or not _lost(points, stored_as):
         return
+    known = "are" if kind == stored_as else "were once"
+    raise InputError(
+        f"the coordinates of {name} reach {reach:.2g} and {known} {kind}, which resolves {step:.2g} there: "
+        f"more than a tenth of the {what} {length:g}. "
+        f"Subtract an offset before converting to {kind}, or keep float64"
+    )
+
+
+def least_length(points: FloatArray, stored_as: str) -> float:
+    """The smallest length that `check_lost_digits` lets pass; 0 when no digits were lost."""
+    return _resolution(points, stored_as)[2] / SHARE if _lost(points, stored_as) else 0.0
+
+
+def _resolution(points: FloatArray, stored_as: str) -> tuple[float, str, float]:
+    """How far points reach, what may have held them, and what that resolves there."""
     kind = stored_as if stored_as in MANTISSA else "float32"
     # Exceeded by one point in ten: a few stray ones lose only their own digits.
     reach = nine_tenths(np.abs(points).max(axis=1))
-    step = _spacing(reach, kind)
-    if step <= SHARE * length:
-        return
+    return reach, kind, _spacing(reach, kind)
+
+
+def _lost(points: FloatArray, stored_as: str) -> bool:
+    """Whether digits were cut off."""
+    if stored_as.startswith(("int", "uint")):
+        return False
+    kind = stored_as if stored_as in MANTISSA else "float32"
     odd, whole = _last_digits(points, MANTISSA[kind])
     if kind == stored_as:
-        lost = bool(odd.any())
-    else:
-        varied = np.ptp(points, axis=0) > 0.0
-        lost = bool(whole and varied.any() and odd[:, varied].mean(axis=0).min() >= USED)
-    if lost:
-        known = "are" if kind == stored_as else "were once"
-        raise InputError(
-            f"the coordinates of {name} reach {reach:.2g} and {known} {kind}, which resolves {step:.2g} there: "
-            f"more than a tenth of the {what} {length:g}. "
-            f"Subtract an offset before converting to {kind}, or keep float64"
-        )
+        return bool(odd.any())
+    varied = np.ptp(points, axis=0) > 0.0
+    return bool(whole and varied.any() and odd[:, varied].mean(axis=0).min() >= USED)
 
 
 def _spacing(size: float, kind: str) -> float:

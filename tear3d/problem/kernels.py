@@ -6,7 +6,6 @@ each group of kernels is compiled by another interpreter. How, `tear3d.cli.kerne
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import subprocess
 import sys
@@ -29,24 +28,31 @@ class Group(NamedTuple):
     """The one that is compiled last: when it is in the cache, all are. Empty where no name can tell, as of kernels in
     another precision."""
     seconds: int
-    """What it takes on one of two cores of an AMD EPYC server while the other is as busy."""
+    """About what it takes on one of two cores of an AMD EPYC server while the other is as busy (some are foreseen from
+    another machine), ..."""
+    beside: str = ""
+    """... in the process of this group, whose kernels it shares."""
 
 
 GROUPS: dict[str, Group] = {
-    "rows": Group("prove.row.subtree", "search_subtree", 17),
-    "all rows": Group("", "", 31),
-    "votes": Group("prove.pose.cells", "search_cells", 9),
-    "slopes": Group("prove.pose.boxes", "search_boxes", 7),
+    "rows": Group("prove.row.subtree", "search_subtree", 9),
+    "all rows": Group("", "", 16),
+    "votes": Group("prove.pose.cells", "search_cells", 7),
+    "confined votes": Group("prove.domains.allowed", "angle_of_cosine", 9),  # those of a prior
+    "all votes": Group("", "", 12),
+    "slopes": Group("prove.pose.boxes", "search_boxes", 6),
+    "confined slopes": Group("prove.domains.allowed", "permits", 7),
     "all slopes": Group("", "", 13),
     "ascents": Group("judge.chance", "_count_kept", 3),  # shares kernels with slopes: among equals next to them
-    "pivots": Group("find.pivots", "search_pivots", 3),
-    "lengths": Group("prove.bounds.lengths", "find_followers", 2),
-    "tallies": Group("prove.bounds.tallies", "mark_voters", 6),
-    "features": Group("features.iss", "_local_maxima", 2),
-    "refinement": Group("clouds.equations", "_error", 2),
-    "sweeps": Group("prove.bounds.ranges", "rectangle_ranges", 4),
+    "pivots": Group("find.pivots", "search_pivots", 2),
+    "upright": Group("find.upright", "search_upright", 1),
+    "lengths": Group("prove.bounds.lengths", "find_followers", 1),
+    "hubs": Group("prove.bounds.spokes", "search_spokes", 2),
+    "tallies": Group("prove.bounds.tallies", "mark_voters", 3, beside="votes"),
+    "clouds": Group("clouds.equations", "_error", 4),
+    "sweeps": Group("prove.bounds.ranges", "rectangle_ranges", 3, beside="rows"),
 }
-WARMUP = tuple(name for name in GROUPS if f"all {name}" not in GROUPS)
+WARMUP = tuple(name for name in GROUPS if f"all {name.removeprefix('confined ')}" not in GROUPS)
 """All of them."""
 DOUBLE_LIMIT = 50_000
 """Rows of up to so many pairs are searched in float64, larger ones in float32 if that does not cost the certificate:
@@ -56,15 +62,25 @@ _settled: set[str] = set()
 
 
 def needed(
-    certify: str | bool = "pose", *, pairs: int = 0, clouds: bool = False, method: str = "tear3d"
+    certify: str | bool = "pose",
+    *,
+    pairs: int = 0,
+    clouds: bool = False,
+    method: str = "tear3d",
+    upright: bool = False,
+    prior: bool = False,
 ) -> tuple[str, ...]:
-    """The groups that a call needs. Whether rows in float32 are in the cache cannot be told: they are left out."""
+    """The groups that a call needs. Whether rows in float32 are in the cache cannot be told: they are left out, as are
+    hubs of pairs that nobody matched here, which are asked for when they are wanted."""
     if method == "paper":
         return ("sweeps", "ascents")
-    proof = () if not certify else ("votes", "slopes", "lengths") if certify != "rows" else ("rows",)
+    whole = ("confined votes", "confined slopes") if prior else ("votes", "slopes", "lengths")
+    proof = () if not certify else whole if certify != "rows" else ("rows",)
     if certify == "rows" and pairs > DOUBLE_LIMIT:
         proof = ()
-    return (*proof, "pivots", "ascents", *(("features", "refinement") if clouds else ()))
+    find = ("upright", "ascents") if upright else ("pivots", "ascents")
+    matched = ("clouds", *(("hubs",) if "lengths" in proof else ())) if clouds else ()
+    return (*proof, *find, *matched)
 
 
 def needed_in_pieces(certify: str | bool) -> tuple[str, ...]:
@@ -98,6 +114,8 @@ def count_cores() -> int:
 def can_share() -> bool:
     """Whether other processes would be of use, and can be started: not from a program that only contains Python, nor
     from many workers at once."""
+    import multiprocessing  # only who compiles wants it
+
     python = Path(sys.executable or "").stem.lower().startswith("python") and not getattr(sys, "frozen", False)
     return python and count_cores() > 1 and multiprocessing.parent_process() is None
 
@@ -142,7 +160,9 @@ def _shares(names: Iterable[str], cores: int) -> list[list[str]]:
     """One process a core: what groups have in common, and Python itself, takes a second each time."""
     shares: list[list[str]] = [[] for _ in range(cores)]
     for name in sorted(names, key=lambda name: -GROUPS[name].seconds):
-        min(shares, key=lambda share: sum(GROUPS[name].seconds for name in share)).append(name)
+        beside = {GROUPS[name].beside, f"all {GROUPS[name].beside}"}
+        least = min(shares, key=lambda share: sum(GROUPS[name].seconds for name in share))
+        next((share for share in shares if beside & set(share)), least).append(name)
     return [share for share in shares if share]
 
 

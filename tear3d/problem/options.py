@@ -11,8 +11,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from tear3d.errors import InputError
+from tear3d.problem.arrays import is_masked
 from tear3d.problem.limits import Limits
 from tear3d.problem.losses import LOSSES, Loss, LossName
+from tear3d.problem.prior import Prior
+from tear3d.problem.scales import ScaleRange
 
 Certify = bool | Literal["pose", "rows", "full"]
 Proof = Literal["pose", "rows", False]
@@ -46,6 +49,11 @@ class Options:
     progress: Callable[..., object] | None = None
     bounds: str = "sharp"
     method: str = "tear3d"
+    prior: Prior | None = None
+    """The poses that are allowed, in the coordinates given; None for all."""
+    scale: ScaleRange | None = None
+    """The scales that are allowed; None for rigid motions."""
+    max_instances: int = 1
 
     @classmethod
     def of(
@@ -56,6 +64,8 @@ class Options:
         bounds: BoundsName = "sharp",
         method: Method = "tear3d",
         progress: Callable[..., object] | None = None,
+        prior: Prior | None = None,
+        scale: ScaleRange | None = None,
         **numbers: Any,
     ) -> Options:
         """The options, or an InputError that names the one that is wrong and what is expected."""
@@ -70,13 +80,28 @@ class Options:
             raise InputError(f"bounds is {bounds!r}: these are bounds of rows; pass certify='rows' with them")
         if progress is not None and not callable(progress):
             raise InputError(f"progress is {progress!r}: expected a function of one argument")
+        checked = _numbers(proof, **numbers)
+        for value, name, kind in ((prior, "prior", Prior), (scale, "scale", ScaleRange)):
+            if value is not None and not isinstance(value, kind):
+                raise InputError(f"{name} is {value!r}: expected a {kind.__name__} or None")
+        asked = {
+            "a prior (rotation_axis, rotation, initial, or N×2 points)": prior is not None,
+            "estimate_scale": scale is not None,
+            "max_instances": checked["max_instances"] > 1,
+        }
+        for name, given in asked.items():
+            if given and proof == "rows":
+                rows = "method='paper'" if method == "paper" else "certify='rows'"
+                raise InputError(f"{name} and {rows} do not go together: rows are searched as the paper does")
         return cls(
+            prior=prior,
+            scale=scale,
             loss=str(loss),
             certify=proof,
             bounds=str(bounds),
             method=str(method),
             progress=progress,
-            **_numbers(proof, **numbers),
+            **checked,
         )
 
     @property
@@ -97,7 +122,10 @@ class Options:
 
     def to_dict(self) -> dict[str, Any]:
         """What the result depends on."""
-        return {key: value for key, value in vars(self).items() if key not in ("progress", "threads")}
+        out = {key: value for key, value in vars(self).items() if key not in ("progress", "threads")}
+        out["prior"] = None if self.prior is None else self.prior.to_dict()
+        out["scale"] = None if self.scale is None else list(self.scale)
+        return out
 
 
 def _check_name(value: object, name: str, known: Iterable[str]) -> None:
@@ -137,6 +165,7 @@ def _numbers(
     rel_gap: object = None,
     threads: object = None,
     seed: object = 0,
+    max_instances: object = 1,
 ) -> dict[str, Any]:
     gap = GAPS[proof] if rel_gap is None else as_number(rel_gap, "rel_gap")
     if not 0.0 < gap < 1.0:
@@ -147,6 +176,7 @@ def _numbers(
         "node_limit": None if node_limit is None else as_whole(node_limit, "node_limit", 0),
         "threads": _CORES if threads is None else min(as_whole(threads, "threads", 1), MOST_THREADS),
         "seed": as_whole(seed, "seed", 0),
+        "max_instances": as_whole(max_instances, "max_instances", 1),
     }
 
 
@@ -165,7 +195,7 @@ def _time_limit(value: object) -> TimeLimit:
 
 def as_number(value: Any, name: str) -> float:
     """A real number that is not NaN."""
-    if isinstance(value, str | bytes | bool | np.bool_ | complex) or np.ma.isMaskedArray(value):
+    if isinstance(value, str | bytes | bool | np.bool_ | complex) or is_masked(value):
         raise InputError(f"{name} is {value!r}: expected a number")
     try:
         number = float(value)

@@ -30,8 +30,11 @@ from tear3d.problem.arrays import (
     stored_as,
 )
 from tear3d.problem.digits import check_lost_digits
+from tear3d.problem.frame import Block, Frame
 from tear3d.problem.losses import Loss
 from tear3d.problem.pose import Pose
+from tear3d.problem.possible import possible
+from tear3d.problem.prior import Prior
 from tear3d.problem.ranks import typical
 from tear3d.problem.sizes import Crowd, Given, check_digits, check_noise_bound, check_spread, set_aside
 
@@ -43,44 +46,6 @@ PLAIN = 2.0**40
 """Clouds of a size between 1/PLAIN and PLAIN are left in their units: float32 holds their products easily."""
 SAMPLE = 100_000
 """Statistics come from about so many pairs."""
-
-
-@dataclass(frozen=True, eq=False)
-class Frame:
-    """How coordinates inside relate to those given: x_given = unit·x + source, and likewise for the target."""
-
-    source: FloatArray
-    target: FloatArray
-    unit: float = 1.0
-    weight: float = 1.0
-    """Weights given = weight · weights inside."""
-
-    def outside(self, pose: Pose) -> Pose:
-        """A pose found inside, for the coordinates given."""
-        return Pose(pose.rotation, self.unit * pose.translation + self.target - pose.rotation @ self.source)
-
-    def inside(self, pose: Pose) -> Pose:
-        """A pose of the coordinates given, for those inside."""
-        shift = pose.translation - self.target + pose.rotation @ self.source
-        return Pose(pose.rotation, shift / self.unit)
-
-    def saving_unit(self, loss: Loss) -> float:
-        """What a saving inside is multiplied with to be one of the pairs given."""
-        return self.weight * self.unit**loss.power
-
-    @property
-    def swapped(self) -> Frame:
-        return replace(self, source=self.target, target=self.source)
-
-
-class Block(NamedTuple):
-    """Some consecutive pairs."""
-
-    rows: slice
-    x: FloatArray
-    y: FloatArray
-    xi: FloatArray
-    w: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,11 +65,26 @@ class Pairs:
     num_given: int = 0
     aside: tuple[FloatArray, FloatArray] = (np.empty(0), np.empty(0))
     """ξ and w of the pairs set aside: they agree with no pose that any other pair agrees with."""
+    prior: Prior | None = None
+    """The poses that are allowed, in the coordinates of x and y; None for all."""
 
     @classmethod
-    def of(cls, source: Points, target: Points, noise_bound: Numbers, weights: Numbers | None = None) -> Pairs:
-        """Checked pairs, or an InputError that says what is wrong and what is expected."""
+    def of(
+        cls,
+        source: Points,
+        target: Points,
+        noise_bound: Numbers,
+        weights: Numbers | None = None,
+        *,
+        factor: float = 1.0,
+        scales: tuple[float, float] = (1.0, 1.0),
+    ) -> Pairs:
+        """Checked pairs, or an InputError that says what is wrong and what is expected.
+
+        The source is multiplied with `factor`; `scales` are the least and the largest that a pose may have after that.
+        """
         x, y = (as_points(obj, name, finite=False) for obj, name in ((source, "source"), (target, "target")))
+        x = x if factor == 1.0 else factor * x
         if len(x) != len(y):
             raise InputError(
                 f"source has {len(x)} points and target {len(y)}: row i of one must be matched to row i of the other"
@@ -133,7 +113,7 @@ class Pairs:
             check_spread(crowd, name)
         check_noise_bound(xi, crowds)
         given = Given(x, y, xi, usable)
-        far = set_aside(given, crowds)
+        far = set_aside(given, crowds, scales)
         check_digits(given, crowds, far)
         everything = Block(slice(0, len(x)), x, y, xi, w)
         if far is None:
@@ -153,6 +133,17 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.x)
 
+    def confined(self, prior: Prior | None) -> Pairs:
+        """The same pairs, for poses that are allowed by a prior in the coordinates given."""
+        frame = self.frame
+        return self if prior is None else replace(self, prior=prior.between(frame.source, frame.target, frame.unit))
+
+    def allow(self, pose: Pose) -> Pose:
+        """An allowed pose near another, which is that one unless there is a prior."""
+        if self.prior is None:
+            return pose
+        return self.prior.nearest(pose, self.x_mean, self.radius)
+
     def blocks(self, size: int = 500_000) -> Iterator[Block]:
         """The pairs in pieces, in order: for data that is looked at a piece at a time."""
         for begin in range(0, len(self), size):
@@ -169,6 +160,13 @@ class Pairs:
             w=take(self.w, index),
             rows=None,
         )
+
+    @cached_property
+    def possible(self) -> NDArray[np.bool_] | None:
+        """Which pairs can agree with a pose that is allowed, as far as each tells alone; None when all are."""
+        if self.prior is None or min(self.prior.distance, self.prior.slide) == math.inf:
+            return None
+        return possible(self.prior, self.x, self.y, self.xi)
 
     @cached_property
     def swapped(self) -> Pairs:

@@ -7,13 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tear3d.errors import InputError
+from tear3d.errors import CollapsedError, InputError
 from tear3d.problem.arrays import FloatArray, Summary, spread_rows
 from tear3d.problem.ranks import medians, nine_tenths, typical
 
 SAMPLE = 10_000
-FLAT = 1e-7
-"""Points whose spread across their main axis is below this share of the spread along it are collinear."""
 FAR = 1e4
 """Points this many times farther from the middle than nine in ten of the others are stray (free choice: setting pairs
 aside is exact, not setting them aside costs digits and speed only)."""
@@ -80,27 +78,19 @@ class Crowd(NamedTuple):
 
 
 def check_spread(crowd: Crowd, name: str) -> None:
-    """Refuse points that coincide or lie on one line."""
+    """Refuse points that coincide; those on a line leave a turn free, which is said of the pose that is found."""
     points = crowd.sample
-    if not _flat(crowd, points):
+    if not _in_one_place(crowd, points):
         return
     if len(points) < len(crowd.points):
         points = crowd.points[_away(crowd.points, crowd.middle) <= crowd.reach]
-        if not _flat(crowd, points):
+        if not _in_one_place(crowd, points):
             return
-    if np.abs(points - crowd.middle).max() <= 1e-12 * crowd.largest:
-        raise InputError(f"all {name} points coincide: a rotation needs points in different places")
-    raise InputError(f"all {name} points lie on one line: the rotation about it cannot be found")
+    raise CollapsedError(f"all {name} points coincide: a rotation needs points in different places", name)
 
 
-def _flat(crowd: Crowd, points: FloatArray) -> bool:
-    centred = points - points.mean(axis=0)
-    size = float(np.abs(centred).max())
-    if size <= 1e-12 * crowd.largest:
-        return True
-    centred /= size
-    spread = np.sqrt(np.maximum(np.linalg.eigvalsh(centred.T @ centred / len(centred)), 0.0))
-    return bool(spread[1] <= max(FLAT * spread[2], 1e-12 * crowd.largest / size))
+def _in_one_place(crowd: Crowd, points: FloatArray) -> bool:
+    return bool(np.abs(points - points.mean(axis=0)).max() <= 1e-12 * crowd.largest)
 
 
 def check_noise_bound(xi: FloatArray, crowds: tuple[Crowd, Crowd]) -> None:
@@ -120,7 +110,9 @@ def check_noise_bound(xi: FloatArray, crowds: tuple[Crowd, Crowd]) -> None:
         )
 
 
-def set_aside(pairs: Given, crowds: tuple[Crowd, Crowd]) -> NDArray[np.bool_] | None:
+def set_aside(
+    pairs: Given, crowds: tuple[Crowd, Crowd], scales: tuple[float, float] = (1.0, 1.0)
+) -> NDArray[np.bool_] | None:
     """Which pairs to leave out of the search, or None; mathematics.md, section 1.5.
 
     Stray pairs that can save nothing, and those whose points lie at so different distances from the middles that a pose
@@ -134,14 +126,16 @@ def set_aside(pairs: Given, crowds: tuple[Crowd, Crowd]) -> NDArray[np.bool_] | 
     stray = (away_x > source.reach) | (away_y > target.reach)
     if not stray.any() or np.count_nonzero(~stray) < 3:
         return None
-    longer, shorter = np.maximum(away_x, away_y), np.minimum(away_x, away_y)
+    low, high = scales
+    # Lengths lie between |·|_∞ and √3·|·|_∞: what the two of a pair differ by, at least, at any scale.
+    differ = np.maximum(low * away_x - np.sqrt(3.0) * away_y, away_y - np.sqrt(3.0) * high * away_x)
     apart, before = stray, ~stray
     while not np.array_equal(apart, before):  # stray pairs that must be kept are among the others, too
         before, kept = apart, ~apart
-        radii = float(away_x[kept].max()) + float(away_y[kept].max())
-        # Lengths lie between |·|_∞ and √3·|·|_∞; a pose that one of the kept agrees with moves the middle by `others`.
+        radii = high * float(away_x[kept].max()) + float(away_y[kept].max())
+        # A pose that one of the kept agrees with moves the middle by `others`.
         others = np.sqrt(3.0) * radii + float(np.max(np.where(apart, 0.0, xi)))
-        apart = apart & ((longer - np.sqrt(3.0) * shorter > (others + xi) * (1.0 + 1e-9)) | ~usable)
+        apart = apart & ((differ > (others + xi) * (1.0 + 1e-9)) | ~usable)
     return apart if apart.any() else None
 
 

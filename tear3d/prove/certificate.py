@@ -47,6 +47,15 @@ class StageCertificate:
     memory_wanted: int | None = None
     """About how many bytes of `memory_limit` would hold what there was no room for; None unless it ended the search."""
 
+    scope: str = ""
+    """The poses that were searched, as words after "of the poses", when something was known of the pose; empty for
+    all."""
+
+    @property
+    def none(self) -> str:
+        """Whom the bound is about."""
+        return "no allowed pose" if self.scope else "no pose"
+
     @property
     def gap(self) -> float:
         """Relative gap: (saving_bound - saving) / saving."""
@@ -79,6 +88,7 @@ class StageCertificate:
             "closed": self.closed,
             "ended_by": self.ended_by,
             "memory_wanted": self.memory_wanted,
+            "scope": self.scope,
         }
 
 
@@ -140,6 +150,11 @@ class Certificate:
         return () if self.attempt is None else self.attempt.stages
 
     @property
+    def scope(self) -> str:
+        """The poses that were searched, as words after "of the poses"; empty for all."""
+        return self.stages[0].scope if self.stages else ""
+
+    @property
     def closed(self) -> bool:
         """True when every stage was proven optimal within its gap, and none is missing."""
         return self.attempt is not None and self.attempt.closed
@@ -174,6 +189,7 @@ class Certificate:
         return {
             "closed": self.closed,
             "agrees": self.agrees,
+            "scope": self.scope,
             "runner_up": self.runner_up,
             "stages": [stage.to_dict() for stage in self.stages],
             "attempts": [attempt.to_dict() for attempt in self.attempts],

@@ -9,16 +9,19 @@ from typing import Any
 import numpy as np
 
 from tear3d.find.ascent import climb
+from tear3d.problem.compiling import compile_cold
 from tear3d.problem.limits import Limits, relative_gap
 from tear3d.problem.losses import Loss
-from tear3d.problem.objective import Scored
+from tear3d.problem.objective import Scored, inlier_mask
 from tear3d.problem.options import Options
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 from tear3d.prove.certificate import POSE, Attempt, Proof, StageCertificate
 from tear3d.prove.driver import Found, maximise
+from tear3d.prove.pose.confined import cells_are_few
+from tear3d.prove.pose.hubs import FEWEST_PAIRS, fits, sift_by_hubs
 from tear3d.prove.pose.rim import saving_at_rim
-from tear3d.prove.pose.sift import MOST_PAIRS, sift
+from tear3d.prove.pose.sift import FEW_MORE, MOST_PAIRS, Sifted, sift
 from tear3d.prove.pose.stage import ELSEWHERE, SHARE, WholePose, usable
 from tear3d.prove.pose.zones import farthest_square
 
@@ -30,6 +33,9 @@ ABOVE_RIM = 1.3
 """... but not below so many times what is saved where elsewhere begins (free choices)."""
 SINGLE_GAP = 0.002
 """For smaller gaps boxes are bounded in float64: their rounding in float32 may be a tenth of this (section 8.5)."""
+LITTLE = 1_000_000_000
+"""Words and lengths that are no reason to look for anything else than lengths (free choice, made on six synthetic
+problems and seven real ones)."""
 MOST_SEARCHES = 3
 """A search that finds a better pose is done again from there, so many in all (free choice)."""
 MANY = 1_000_000
@@ -61,6 +67,8 @@ def prove_pose(pairs: Pairs, start: Scored, options: Options, limits: Limits) ->
         some = stage.pairs
         del stage  # what comes now needs room, too
         certificate = _with_aside(found.certificate, pairs.aside_total(options.the_loss), options.rel_gap)
+        if options.prior is not None:
+            certificate = replace(certificate, scope=options.prior.words())
         other = _elsewhere(some, options.the_loss, found, limits)
     pose = start.pose if found.solution is first else found.solution
     return Proof(Scored(pose, certificate.saving), (Attempt((certificate,), agrees=True),), other)
@@ -77,12 +85,30 @@ class _Sifter:
         self.share, self.sifted = proof, None
         if 0 < len(some) <= MOST_PAIRS:
             rim = saving_at_rim(some, self.loss, start.pose, ELSEWHERE * some.typical_bound)
-            low = LOW_SHARE if start.saving <= FEW * float(self.loss.caps(some.xi).max()) else SHARE
+            few = pairs.prior is None and start.saving <= FEW * float(self.loss.caps(some.xi).max())
+            low = LOW_SHARE if few else SHARE
             shares = [share for share in sorted({low, SHARE}) if share * start.saving >= ABOVE_RIM * rim] + [proof]
             self.share = shares[0]
-            self.sifted = sift(some, self.loss, start, shares, limits, options.threads)
+            if not cells_are_few(pairs.prior):  # else lengths are not worth their time
+                self.sifted = self._sift(some, start, shares, limits, options.threads)
         if self.sifted is not None:
-            log.info("%d of %d pairs left by their lengths", len(self.sifted.index), len(some))
+            log.info("%d of %d pairs are left for the search", len(self.sifted.index), len(some))
+
+    def _sift(self, some: Pairs, start: Scored, shares: list[float], limits: Limits, threads: int) -> Sifted | None:
+        """By lengths alone as far as that costs little; then about one pair after the other, where they fit that."""
+        if not fits(some, self.loss, start):
+            return sift(some, self.loss, start, shares, limits, threads)
+        sifted = sift(some, self.loss, start, shares, limits, threads, LITTLE)
+        agree = np.count_nonzero(inlier_mask(some, start.pose))
+        if sifted is not None and len(sifted.index) < max(FEWEST_PAIRS, FEW_MORE * agree):
+            return sifted
+        compile_cold(("hubs",), limits)
+        limit = shares[-1] * start.saving if sifted is None else sifted.limit
+        left = some if sifted is None else some.take(sifted.index)
+        again = sift_by_hubs(left, self.loss, start, limit, limits, threads)
+        if again is None:
+            return sifted or sift(some, self.loss, start, shares, limits, threads)
+        return again if sifted is None else again._replace(index=sifted.index[again.index])
 
     def stage(self, pose: Pose) -> WholePose:
         return WholePose(self.pairs, self.loss, pose, self.sifted, self.share, **self.how)

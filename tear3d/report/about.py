@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tear3d.api import register
 from tear3d.clouds.result import CloudResult
+from tear3d.result import Result
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,27 @@ class About:
     """Seconds from the start of the run until the report; NaN when only the call was timed."""
 
 
+def total_seconds(result: Result, about: About) -> float:
+    """Of the whole run until now, as far as it was timed."""
+    return sum(_steps(result, about).values()) if math.isnan(about.elapsed) else about.elapsed
+
+
+def all_steps(result: Result, about: About) -> dict[str, float]:
+    """With what lies between them, so that they add up to the total."""
+    steps = _steps(result, about)
+    if math.isnan(about.elapsed):
+        return steps
+    return steps | {"everything else": max(0.0, about.elapsed - sum(steps.values()))}
+
+
+def _steps(result: Result, about: About) -> dict[str, float]:
+    return about.seconds | (result if about.found is None else about.found).seconds
+
+
 def python_call(function: Callable[..., Any], positional: str, options: dict[str, Any]) -> str:
     """A call as text, without the options that have their defaults, but with the seed."""
+    from tear3d.api import register  # slow to import, and wanted for reports only
+
     defaults = inspect.signature(register).parameters | inspect.signature(function).parameters
     given = [
         f"{name}={value if isinstance(value, Code) else repr(value)}"

@@ -10,8 +10,7 @@ from tear3d.lab.metrics import rotation_error, translation_error
 from tear3d.problem.arrays import FloatArray
 from tear3d.prove.certificate import POSE
 from tear3d.report import judged, words
-from tear3d.report.about import About
-from tear3d.report.repeating import total_seconds
+from tear3d.report.about import About, total_seconds
 from tear3d.report.sections import facts, table
 from tear3d.result import Ambiguity, Certificate, Result
 
@@ -60,7 +59,8 @@ def _tiles(result: Result, bound: str, about: About) -> Iterator[_Tile]:
     yield "Proven gap", gap, _proof_note(certificate)
     if certificate.runner_up is not None:
         most = words.percent(certificate.runner_up)
-        yield "Elsewhere", f"≤\u202f{most}", "of this saving, for any pose more than 3 noise bounds off"
+        any_pose = "any allowed pose" if certificate.scope else "any pose"
+        yield "Elsewhere", f"≤\u202f{most}", f"of this saving, for {any_pose} more than 3 noise bounds off"
     yield "By chance", words.probability(result.significance), "that data without a true pose show one like this"
     holder = result if about.found is None else about.found
     known = judged.deviations(holder.covariance, holder.centre)
@@ -84,7 +84,8 @@ def _proof_note(certificate: Certificate) -> str:
     if not certificate.agrees:
         return "of rows that are not those of this pose"
     if certificate.stages[0].name == POSE:
-        return "no pose saves more beyond this one" if certificate.closed else "no pose saves more; not closed"
+        none = certificate.stages[0].none
+        return f"{none} saves more beyond this one" if certificate.closed else f"{none} saves more; not closed"
     return "every stage closed" if certificate.closed else "not closed"
 
 

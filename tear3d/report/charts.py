@@ -74,7 +74,7 @@ def progress_chart(stage: StageCertificate) -> str | None:
         + axes.bottom_axis(x, "seconds since the call")
     )
     last = f"{number(bound[-1], 5)} % after {seconds(float(time[-1]))}"
-    last += "" if runner is None else f"; no pose elsewhere saves more than {number(runner, 4)} %"
+    last += "" if runner is None else f"; {stage.none} elsewhere saves more than {number(runner, 4)} %"
     return axes.svg(body, f"Bound of {stage.name} over time, ending at {last}")
 
 

@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike
 from tear3d.errors import InputError
 from tear3d.io.atomic import atomic_write
 from tear3d.problem.arrays import FloatArray, as_points
-from tear3d.report import boxes, charts, facts, judged, repeating, sections, words
+from tear3d.problem.flat import drawn
+from tear3d.report import boxes, charts, facts, judged, motions, noise, repeating, sections, words
 from tear3d.report.about import About
 from tear3d.report.cells import SphereCells, cells_of
 from tear3d.report.residuals import histogram, noise_bounds, residuals
@@ -68,6 +69,7 @@ def write_report(
         The file written. Its size does not grow with the number of points.
     """
     path = Path(path)
+    source, target = drawn(source, target)
     x, y = _points(source, "source"), _points(target, "target")
     pairs = len(result.inlier_mask)
     for name, points in (("source", x), ("target", y)):
@@ -127,7 +129,8 @@ def _page(case: _Case) -> str:
     verdict = judged.verdict(result, about.found)
     distances = residuals(case.source, case.target, result.transformation)
     counts = histogram(distances, result.inlier_mask, case.bounds)
-    scene = build_scene(case.source, case.target, result.inlier_mask, poses, *case.clouds)
+    parts = [(one.inlier_mask, one.transformation) for one in result.instances] if len(result.instances) > 1 else []
+    scene = build_scene(case.source, case.target, result.inlier_mask, poses, *case.clouds, parts=parts)
     search, spheres = _search(result)
     settings = {name: facts.plain(value) for name, value in result.settings.items()}
     versions = facts.versions()
@@ -150,9 +153,11 @@ def _page(case: _Case) -> str:
         after=escape(after),
         clouds=boxes.clouds(about.found),
         poses=sections.pose_section(poses, result, about.found),
+        motions=motions.section(result),
         others=boxes.others(result, about.found),
         residual_chart=charts.residual_chart(counts),
         residual_words=sections.residual_words(result, distances, counts),
+        noise=noise.section(result),
         search=search,
         timing=repeating.times(result, about),
         again=repeating.again(result, about),

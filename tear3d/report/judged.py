@@ -43,10 +43,10 @@ def verdict(result: Result, found: CloudResult | None = None) -> words.Verdict:
 
 
 def message(result: Result) -> str:
-    """That of a result, without the ambiguity, which has a place of its own."""
+    """That of a result, without the ambiguity and the noise bound, which have places of their own."""
     if result.ambiguity is None:
-        return result.message
-    return result.message.removeprefix(f"ambiguous: {result.ambiguity.sentence}; ")
+        return words.message(result)
+    return words.message(result).removeprefix(f"ambiguous: {result.ambiguity.sentence}; ")
 
 
 def evidence(found: CloudResult) -> Iterator[tuple[str, str]]:
@@ -90,6 +90,17 @@ def outcome(each: Try) -> str:
     return each.verdict or "no matches"
 
 
+def scale(result: Result) -> str:
+    """The scale and its standard deviation; empty when none was sought."""
+    if result.settings.get("scale") is None:
+        return ""
+    low, high = result.settings["scale"]
+    if low == high:
+        return f"{words.number(result.scale, 6)}, as given"
+    known = math.isfinite(result.scale_std)
+    return words.number(result.scale, 6) + (f" ± {words.number(result.scale_std, 2)}" if known else "")
+
+
 class Other(NamedTuple):
     """How another pose compares with the one returned."""
 
@@ -119,7 +130,10 @@ def next_best(result: Result) -> str:
         return ""
     best, more = other(result, result.alternatives[0]), len(result.alternatives) - 1
     rest = f"; {words.count(more)} more {'was' if more == 1 else 'were'} kept" if more else ""
-    return f"saves {best.saved} of what this one does, turned by {best.turn}, the centre {best.shift} away{rest}"
+    besides = "besides the other motions: " if len(result.instances) > 1 else ""
+    return (
+        f"{besides}saves {best.saved} of what this one does, turned by {best.turn}, the centre {best.shift} away{rest}"
+    )
 
 
 def runner_up(result: Result) -> str:
@@ -128,7 +142,8 @@ def runner_up(result: Result) -> str:
     if share is None:
         return ""
     most = words.percent(share)
-    return f"no pose that puts a point more than 3 noise bounds elsewhere saves more than {most} of what this one does"
+    none = result.certificate.stages[0].none
+    return f"{none} that puts a point more than 3 noise bounds elsewhere saves more than {most} of what this one does"
 
 
 def deviations(covariance: FloatArray, centre: FloatArray) -> tuple[float, float] | None:

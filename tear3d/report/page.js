@@ -34,22 +34,30 @@ function showClouds(renderer, scene) {
   const camera = newCamera([o.slice(0, 3), o.slice(3, 6), o.slice(6, 9)]);
   const [source, target] = [floats(scene.source), floats(scene.target)];
   const pairs = { inliers: floats(scene.inliers), outliers: floats(scene.outliers) };
+  // Several motions: each has a colour, and after registration a matrix of its own.
+  const parts = scene.parts.map((part, k) => ({
+    name: "inliers", pairs: floats(part.pairs), colour: `--part-${k % 6}`, matrix: part.matrix,
+  }));
   const poses = Object.keys(scene.after);
   const on = (name) => find(`[data-layer=${name}]`).getAttribute("aria-pressed") === "true";
   const clouds = {
-    source: { kind: "points", positions: source, colour: "--source", size: dotSize(source) },
+    source: {
+      kind: "points", positions: source, colour: "--source", size: dotSize(source), alpha: parts.length ? 0.25 : 1,
+    },
     target: {
       kind: "points", positions: target, colour: "--target", size: dotSize(target), alpha: scene.faint ? 0.45 : 1,
     },
   };
 
-  function layers(matrix) {
+  function layers(matrix, after) {
     const list = [{ ...clouds.target, name: "target" }, { ...clouds.source, name: "source", matrix }];
-    for (const name of ["outliers", "inliers"]) {
-      const positions = movedPairs(pairs[name], matrix);
+    const inliers = parts.length ? parts : [{ name: "inliers", pairs: pairs.inliers, colour: "--inliers" }];
+    for (const part of [{ name: "outliers", pairs: pairs.outliers, colour: "--outliers" }, ...inliers]) {
+      const positions = movedPairs(part.pairs, (after && part.matrix) || matrix);
       const alpha = Math.min(0.6, Math.max(0.12, 4 / Math.sqrt(positions.length / 6 + 1)));
-      list.push({ name, kind: "lines", positions, colour: `--${name}`, alpha });
-      if (name === "inliers") list.push({ name, kind: "points", positions, colour: "--inliers", size: 0.024 });
+      const { name, colour } = part;
+      list.push({ name, kind: "lines", positions, colour, alpha });
+      if (name === "inliers") list.push({ name, kind: "points", positions, colour, size: 0.024 });
     }
     for (const layer of list) layer.visible = on(layer.name);
     return list;
@@ -59,8 +67,8 @@ function showClouds(renderer, scene) {
     new View(find(`#view-${name}`), renderer, camera, { frame: scene.frames[k] }));
   let pose = poses[poses.length - 1];
   const fill = () => {
-    views[0].layers = layers(scene.before);
-    views[1].layers = layers(scene.after[pose]);
+    views[0].layers = layers(scene.before, false);
+    views[1].layers = layers(scene.after[pose], true);
     camera.redraw();
   };
   fill();

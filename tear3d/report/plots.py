@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from tear3d.errors import InputError, MissingExtraError
 from tear3d.problem.arrays import FloatArray
+from tear3d.problem.flat import drawn
 from tear3d.prove.certificate import POSE
 from tear3d.report import words
 from tear3d.report.cells import OPEN, PRUNED, axes_and_angles
@@ -37,7 +38,38 @@ def plot(
         return search_progress(result, **options)
     if kind == "cells":
         return sphere_cells(result, **options)
-    raise InputError(f"kind is {kind!r}: expected 'clouds', 'residuals', 'search' or 'cells'")
+    if kind == "noise":
+        return noise_curves(result, **options)
+    raise InputError(f"kind is {kind!r}: expected 'clouds', 'residuals', 'search', 'cells' or 'noise'")
+
+
+def noise_curves(result: Result) -> Figure:
+    """Inliers, significance and turn of the pose against the noise bound, when it was estimated.
+
+    Parameters
+    ----------
+    result : Result
+    """
+    go = _plotly()
+    if result.noise is None or not result.noise.curve:
+        raise InputError("the result has no curve over noise bounds: its noise bound was given, or a limit came first")
+    curve = result.noise.curve
+    bounds = [at.noise_bound for at in curve]
+    drawn = {
+        "inliers": [at.num_inliers for at in curve],
+        "−significance": [-at.significance for at in curve],
+        "degrees from the result": [at.degrees for at in curve],
+    }
+    figure = go.Figure()
+    for k, (name, values) in enumerate(drawn.items()):
+        number = "" if k == 0 else str(k + 1)
+        figure.add_scatter(x=bounds, y=values, name=name, mode="lines+markers", yaxis=f"y{number}")
+        top = 1.0 - k / 3.0
+        figure.update_layout({f"yaxis{number}": {"domain": [max(0.0, top - 0.28), top], "title": name}})
+    figure.add_vline(result.noise.noise_bound, line_dash="dash")
+    figure.update_xaxes(type="log", title="noise bound")
+    figure.update_layout(title="The noise bound", showlegend=False)
+    return figure
 
 
 def residual_histogram(
@@ -88,7 +120,7 @@ def search_progress(result: Result) -> Figure:
     for k, stage in enumerate(stages):
         rows = stage.history[np.all(np.isfinite(stage.history), axis=1)]
         line = {"shape": "hv", "dash": ("solid", "dash", "dot")[k % 3]}
-        for column, name, colour in ((2, "no pose saves more", _TARGET), (1, "best found", _SOURCE)):
+        for column, name, colour in ((2, f"{stage.none} saves more", _TARGET), (1, "best found", _SOURCE)):
             figure.add_scatter(
                 x=rows[:, 0],
                 y=100.0 * rows[:, column] / stage.saving,
@@ -99,7 +131,7 @@ def search_progress(result: Result) -> Figure:
             figure.add_scatter(
                 x=rows[[0, -1], 0],
                 y=[100.0 * stage.elsewhere / stage.saving] * 2,
-                name=f"{stage.name}: no pose elsewhere saves more",
+                name=f"{stage.name}: {stage.none} elsewhere saves more",
                 line={"color": _RUNNER, "dash": "dash"},
             )
     title = _title("The search", words.certificate_sentence(result.certificate))
@@ -230,7 +262,7 @@ def _plotly() -> Any:
 
 
 def _pairs(result: Result, source: ArrayLike, target: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    x, y = np.asarray(source, dtype=np.float64), np.asarray(target, dtype=np.float64)
+    x, y = (np.asarray(points, dtype=np.float64) for points in drawn(source, target))
     expected = (len(result.inlier_mask), 3)
     for name, points in (("source", x), ("target", y)):
         if points.shape != expected:

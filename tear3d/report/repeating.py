@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from html import escape
 
 from tear3d.api import register
 from tear3d.problem.arrays import FloatArray
 from tear3d.report import charts, words
-from tear3d.report.about import About, Code, python_call
+from tear3d.report.about import About, Code, all_steps, python_call, total_seconds
 from tear3d.report.facts import fingerprint
 from tear3d.result import Result
-
-
-def total_seconds(result: Result, about: About) -> float:
-    """Of the whole run until now, as far as it was timed."""
-    return sum(_steps(result, about).values()) if math.isnan(about.elapsed) else about.elapsed
 
 
 def times(result: Result, about: About) -> str:
@@ -25,18 +19,6 @@ def times(result: Result, about: About) -> str:
         return chart
     own = charts.timing_chart(result.seconds, sum(result.seconds.values()))
     return f'{chart}<h3 class="gap">Search and proof among the matches, within these</h3>{own}'
-
-
-def all_steps(result: Result, about: About) -> dict[str, float]:
-    """With what lies between them, so that they add up to the total."""
-    steps = _steps(result, about)
-    if math.isnan(about.elapsed):
-        return steps
-    return steps | {"everything else": max(0.0, about.elapsed - sum(steps.values()))}
-
-
-def _steps(result: Result, about: About) -> dict[str, float]:
-    return about.seconds | (result if about.found is None else about.found).seconds
 
 
 def again(result: Result, about: About) -> str:

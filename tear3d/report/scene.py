@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,10 @@ def build_scene(
     poses: dict[str, FloatArray],
     source_cloud: FloatArray | None = None,
     target_cloud: FloatArray | None = None,
+    *,
+    parts: Sequence[tuple[NDArray[np.bool_], FloatArray]] = (),
 ) -> dict[str, Any]:
-    """What the 3D view draws, ready for JSON.
+    """What the 3D view draws, ready for JSON; `parts` are the pairs and the poses of several motions.
 
     Each cloud is centred on its own median in float64 and scaled before it becomes float32, so
     that UTM coordinates keep their digits; the poses are rewritten for these coordinates.
@@ -50,16 +53,20 @@ def build_scene(
     moved_together = distance > _FAR_APART
     before[:3, 3] = offset * (1.5 / distance) if moved_together else offset
 
-    matrices = {}
-    for name, pose in poses.items():
+    def inside(pose: FloatArray) -> FloatArray:
         matrix = pose.copy()
         matrix[:3, 3] = (pose[:3, :3] @ source_origin + pose[:3, 3] - target_origin) / scale
-        matrices[name] = matrix
+        return matrix
 
-    lines = {
-        name: np.hstack([(source[rows] - source_origin) / scale, (target[rows] - target_origin) / scale])
-        for name, rows in (("inliers", _some(inliers)), ("outliers", _some(~inliers)))
-    }
+    def between(mask: NDArray[np.bool_]) -> FloatArray:
+        rows = _some(mask)
+        return np.hstack([(source[rows] - source_origin) / scale, (target[rows] - target_origin) / scale])
+
+    matrices = {name: inside(pose) for name, pose in poses.items()}
+    for mask, _ in parts:
+        inliers = inliers | mask
+    lines = {"inliers": between(inliers), "outliers": between(~inliers)}
+    moving = [{"pairs": pack(between(mask)), "matrix": _column_major(inside(pose))} for mask, pose in parts]
     # Target points of outlier pairs say nothing about the shape: frame what the pose explains.
     shape = right if target_cloud is not None or len(lines["inliers"]) < 3 else lines["inliers"][:, 3:]
     final = next(reversed(matrices.values()))
@@ -68,6 +75,7 @@ def build_scene(
         "target": pack(right),
         "inliers": pack(lines["inliers"]),
         "outliers": pack(lines["outliers"]),
+        "parts": moving,
         "before": _column_major(before),
         "after": {name: _column_major(matrix) for name, matrix in matrices.items()},
         "frames": [_frame(_move(before, left), shape), _frame(_move(final, left), shape)],

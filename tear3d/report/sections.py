@@ -33,7 +33,7 @@ def pose_section(poses: dict[str, FloatArray], result: Result, clouds: CloudResu
     angle = float(np.linalg.norm(vector))
     axis = vector / angle if angle > 0.0 else np.array([0.0, 0.0, 1.0])
     rows = {
-        "maps": "source points onto target points: y = R x + t",
+        "maps": f"source points onto target points: y = {'s ' if judged.scale(result) else ''}R x + t",
         "turn": f"{words.number(np.degrees(angle), 5)}° about ({_listed(axis)})",
         "quaternion x, y, z, w": _listed(rotation.as_quat(canonical=True)),
         "translation": _listed(final[:3, 3], 9),
@@ -42,11 +42,15 @@ def pose_section(poses: dict[str, FloatArray], result: Result, clouds: CloudResu
         found = next(iter(poses.values()))
         angle, shift = rotation_error(found, final), translation_error(found, final)
         rows["refinement moved it by"] = f"{words.number(angle, 3)}° and {words.number(shift, 3)}"
+    if judged.scale(result):
+        rows["scale"] = judged.scale(result)
     rows["uncertainty"] = judged.uncertainty(result, clouds)
     shift = (result if clouds is None else clouds).centre_shift
     if np.isfinite(shift).all():
         rows["centre of the source moves by"] = _listed(shift)
     captions = dict(_POSE_NAMES)
+    if words.poseless(result):
+        captions["found"] = "No pose: nothing was sought."
     if result.certificate.agrees:
         captions["found"] += " The certificate is about this pose."
     blocks = [
@@ -164,9 +168,9 @@ def stage_section(stage: StageCertificate, shape: Arcs | SphereCells | None, ind
     split = _key("square", "split", "split")
     chart = charts.progress_chart(stage)
     if chart:
-        legend = _key("line", "bound", "no pose saves more") + _key("line", "found", "best found")
+        legend = _key("line", "bound", f"{stage.none} saves more") + _key("line", "found", "best found")
         if stage.elsewhere is not None:
-            legend += _key("line", "runner", "no pose elsewhere saves more")
+            legend += _key("line", "runner", f"{stage.none} elsewhere saves more")
         figures.append(f'<figure>{chart}<p class="legend">{legend}</p></figure>')
     if isinstance(shape, SphereCells):
         canvases = "".join(

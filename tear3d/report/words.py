@@ -107,7 +107,7 @@ def certificate_sentence(certificate: Certificate, *, ambiguous: bool = False) -
         return "Nothing was proven yet: the bound was still infinitely far from what was found."
     if certificate.stages[0].name == POSE:
         sentence = about_pose(certificate, ambiguous=ambiguous).replace(" %", "\u202f%")
-        return f"{sentence[0].upper()}{sentence[1:]}."
+        return f"{_capital(sentence)}."
     closed = sum(stage.closed for stage in certificate.stages)
     each = "its one stage" if len(certificate.stages) == 1 else "each of its stages"
     if certificate.closed and not certificate.agrees:
@@ -117,6 +117,10 @@ def certificate_sentence(certificate: Certificate, *, ambiguous: bool = False) -
         return f"The search covered every possibility in {each}: none saves {more}.{_others(certificate)}"
     ending = f" {closed or 'None'} of the {len(certificate.stages)} closed." if len(certificate.stages) > 1 else ""
     return f"In {each}, no solution can save more than {percent(gap)} beyond what was found.{ending}"
+
+
+def _capital(sentence: str) -> str:
+    return sentence[0].upper() + sentence[1:]
 
 
 def _others(certificate: Certificate) -> str:
@@ -134,6 +138,7 @@ def stage_sentence(stage: StageCertificate) -> str:
         return f"Nothing proven after {count(stage.cells)} cells."
     if stage.name == POSE:
         covered = "all rotations and translations" if stage.closed else "rotations and translations"
+        covered += " that are allowed" if stage.scope else ""
         return f"{count(stage.cells)} cells of {covered}, bounded by what no pose in them can exceed."
     if stage.gap == 0.0:
         return f"No pose of this stage saves more than what was found ({count(stage.cells)} cells)."
@@ -155,11 +160,21 @@ def agreement(result: Result, things: str = "pairs") -> str:
     )
 
 
+def message(result: Result) -> str:
+    """That of a result, without the noise bound, which has a place of its own."""
+    return result.message if result.noise is None else result.message.removesuffix(f"; {result.noise.sentence}")
+
+
+def poseless(result: Result) -> bool:
+    """Whether nothing was sought, since the pairs can have no pose: all points of a cloud coincide, for instance."""
+    return math.isnan(result.objective)
+
+
 def proof_sentence(result: Result) -> str:
     """What was proven, and what ended the proof before it was complete."""
     proof = certificate_sentence(result.certificate, ambiguous=result.ambiguous)
     if result.status == "uncertified" and result.certificate.closed and result.certificate.agrees:
-        return f"Not proven: {result.message}."
+        return f"Not proven: {message(result)}."
     if result.status in _STOPPED_BY:
         return f"{_STOPPED_BY[result.status]}. {proof}"
     return proof
@@ -178,11 +193,14 @@ def verdict(result: Result) -> Verdict:
 def _verdict(result: Result) -> Verdict:
     agree, proof = agreement(result), proof_sentence(result)
     label = result.status.replace("_", " ")
+    if poseless(result):
+        return Verdict("bad", label, "There is no pose to be found", f"{_capital(message(result))}.")
     if result.status == "no_consensus":
         text = f"{agree} {CHANCE}: do not use this pose without other evidence."
         return Verdict("bad", label, "The best pose cannot be told from chance", text)
     if result.status == "optimal":
-        return Verdict("good", label, "Registered, and proven optimal", f"{agree} {proof}")
+        among = " among the poses allowed" if result.certificate.scope else ""
+        return Verdict("good", label, f"Registered, and proven optimal{among}", f"{agree} {proof}")
     if result.status == "uncertified":
         return Verdict("warn", label, "Registered, without a proof", f"{agree} {proof}")
     if not result.success:

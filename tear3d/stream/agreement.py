@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from tear3d.find.ascent import BAND
 from tear3d.problem.arrays import FloatArray
+from tear3d.problem.frame import Frame
 from tear3d.problem.losses import LOSSES
 from tear3d.problem.objective import near_rows, residuals, survey
-from tear3d.problem.pairs import Frame, Pairs, some, take
+from tear3d.problem.pairs import Pairs, some, take
 from tear3d.problem.pose import Pose
 from tear3d.stream.pieces import Piece
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.errors import InputError
-from tear3d.problem.arrays import FloatArray, as_numbers, as_points
+from tear3d.problem.arrays import FloatArray, as_numbers, as_points, is_masked
 from tear3d.problem.options import as_whole
 from tear3d.stream.files import is_paths, open_rows
 from tear3d.stream.pieces import Pieces, check_shapes
@@ -106,7 +106,7 @@ class DaskRows:
 
 def as_rows(obj: Any, name: str) -> Rows | None:
     """What can be read a stretch at a time; None when something else is there. `name` is for errors."""
-    if isinstance(obj, np.ndarray) and not np.ma.isMaskedArray(obj) and obj.ndim > 0 and obj.dtype.kind in "fiu":
+    if isinstance(obj, np.ndarray) and not is_masked(obj) and obj.ndim > 0 and obj.dtype.kind in "fiu":
         return ArrayRows(obj)
     if is_paths(obj):
         return open_rows(obj)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from tear3d.errors import InputError
 from tear3d.problem.arrays import FloatArray
-from tear3d.problem.pairs import Frame, Pairs, some, take
+from tear3d.problem.frame import Frame
+from tear3d.problem.pairs import Pairs, some, take
 from tear3d.stream.rows import Rows
 
 _ZERO = np.zeros(3)

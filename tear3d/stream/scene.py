@@ -9,8 +9,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tear3d.problem.frame import Frame
 from tear3d.problem.losses import LOSSES
-from tear3d.problem.pairs import Frame, Pairs
+from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 from tear3d.prove.bounds.voters import Voters
 from tear3d.prove.bounds.votes import Ballot
@@ -69,7 +70,7 @@ class Scene:
         shift = self.pose.translation + self.pose.rotation @ everybody.mean
         inside = self.frame.source, self.frame.target, float(self.frame.unit)
         seat(*_plain(piece.x, piece.y), inside, (self.pose.rotation, everybody.mean, shift), rows)
-        margin = everybody.extent.errors(self.pose)[2]
+        margin = everybody.extent.errors(self.pose.rotation)[2]
         ballot = Ballot(everybody.savings.unit, margin, everybody.typical, everybody.radius, LOSSES[self.loss].code, 0)
         return Seated(Voters(rows, own, ballots, np.empty(0, np.int32)), ballot, numbers)
 

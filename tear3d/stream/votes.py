@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
-from tear3d.problem.pairs import Frame, Pairs
+from tear3d.problem.frame import Frame
+from tear3d.problem.pairs import Pairs
 from tear3d.prove.bounds.tallies import ROOM, cast_votes
 from tear3d.prove.pose.nodes import FACE, LIST
 from tear3d.stream.desk import Desk

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tear3d.errors import InputError
+from tear3d.problem.frame import Frame
 from tear3d.problem.losses import Loss
-from tear3d.problem.pairs import Frame, Pairs
+from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 from tear3d.problem.sizes import ROUNDING
 from tear3d.prove.pose.points import Everybody, Extent, Savings

@@ -17,6 +17,14 @@ from tear3d.refine import RefineResult
 from tear3d.result import Certificate, Result, StageCertificate
 from tests.bumpy import apply, pose
 
+NOTHING_KNOWN = {
+    "rotation_axis": None,
+    "axis_tolerance": 0.0,
+    "planar": False,
+    "plane_tolerance": 0.0,
+    "initial": None,
+    "within": None,
+}
 FOUND = pose([0.4, -1.2, 2.0], [3.0, 1.0, -2.0])
 REFINED = pose([0.401, -1.2, 2.0], [3.0, 1.001, -2.0])
 
@@ -43,7 +51,7 @@ class FakeSolver:
             progress(Progress(stage.name, stage.saving, stage.saving_bound, stage.cells, 0.2))
         pose = self.transformation
         residuals = np.linalg.norm(target - source @ pose[:3, :3].T - pose[:3, 3], axis=1)
-        mask = residuals <= noise_bound
+        mask = residuals <= (0.1 if isinstance(noise_bound, str) else noise_bound)
         return Result(
             transformation=pose,
             inlier_mask=mask,

@@ -10,7 +10,7 @@ import tear3d
 from tear3d.io.pairs import read_pairs
 from tear3d.io.poses import read_pose
 from tests.bumpy import apply, pose
-from tests.cli.support import FOUND, REFINED, run
+from tests.cli.support import FOUND, NOTHING_KNOWN, REFINED, run
 from tests.real_data import require_clouds
 
 NAMES = (
@@ -66,6 +66,7 @@ def test_options_reach_the_library(aligner, files):
         "threads": None,
         "seed": 0,
         "certify": True,
+        **NOTHING_KNOWN,
     }
     assert given == {
         "voxel_size": 0.2,
@@ -80,6 +81,7 @@ def test_options_reach_the_library(aligner, files):
         "threads": 2,
         "seed": 6,
         "certify": False,
+        **NOTHING_KNOWN,
     }
     np.testing.assert_array_equal(aligner.calls[0]["source"], np.load(files[0]))
 

@@ -43,3 +43,18 @@ def test_what_is_called_is_kept(made):
         assert inner(1) == 2.0
         assert inner(1.0) == 2.0
     assert kept() == {"_inner", "outer"}
+
+
+def test_what_was_in_the_cache_before_can_be_called(made):
+    inner, _, _ = made
+    assert inner(1.0) == 2.0
+    again = njit(cache=True)(_inner)
+
+    @njit
+    def outer(x):
+        return again(x) - 1.0
+
+    with entries_for_calls():
+        assert outer(1.0) == 1.0
+        assert again(1.0) == 2.0
+    assert again.stats.cache_hits

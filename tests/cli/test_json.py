@@ -12,8 +12,8 @@ from tests.report.case import make_case, make_found
 
 COMMON = [
     *("schema", "kind", "transformation", "success", "status", "message", "significance", "ambiguity"),
-    *("alternatives", "covariance", "num_pairs", "num_inliers", "fitness", "inlier_rmse", "objective", "saving"),
-    *("certificate", "centre", "centre_shift", "seconds", "settings"),
+    *("alternatives", "covariance", "scale", "scale_std", "num_pairs", "num_inliers", "fitness", "inlier_rmse"),
+    *("objective", "saving", "certificate", "centre", "centre_shift", "seconds", "settings", "instances", "noise"),
 ]
 CLOUDS = [
     *("verdict", "reasons", "evidence", "tries", "voxel_size", "noise_bound", "num_source_points"),

@@ -85,14 +85,14 @@ def test_settings_of_another_program_are_not_ours(solver, pairs_file, place, con
 
 
 @pytest.mark.parametrize("crash", [RuntimeError("broken"), KeyboardInterrupt()])
-@pytest.mark.parametrize("where", ["write_pose", "write_report", "versions"])
+@pytest.mark.parametrize("where", ["write_pose", "Run.write_report", "versions"])
 def test_nothing_half_written_survives_a_crash(solver, pairs_file, place, monkeypatch, crash, where):
     def fail(*args, **kwargs):
         raise crash
 
     run("register", pairs_file, "--out", place / "old", "--quiet")
     before = {name: (place / "old" / name).read_bytes() for name in FILES}
-    monkeypatch.setattr(output, where, fail)
+    monkeypatch.setattr(f"{output.__name__}.{where}", fail)
     for name in ("old", "new"):
         code = 130 if isinstance(crash, KeyboardInterrupt) else 1
         run("register", pairs_file, "--out", place / name, "--quiet", code=code)

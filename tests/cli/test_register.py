@@ -11,7 +11,7 @@ from tear3d.io.pairs import read_pairs, write_pairs
 from tear3d.io.poses import read_pose
 from tear3d.lab.synthetic import make_problem
 from tear3d.metrics import rotation_error
-from tests.cli.support import run
+from tests.cli.support import NOTHING_KNOWN, run
 
 
 def test_register_prints_a_summary(solver, pairs_file):
@@ -57,6 +57,10 @@ def test_options_reach_the_solver(solver, pairs_file):
         "method": "tear3d",
         "memory_limit": 3 << 29,
         "checkpoint": Path("proof.npz"),
+        **NOTHING_KNOWN,
+        "estimate_scale": False,
+        "scale_range": None,
+        "max_instances": 1,
     }
 
 
@@ -81,13 +85,12 @@ def test_a_file_larger_than_its_limit(tmp_path):
     assert rotation_error(np.array(found["transformation"]), given.transformation) < 0.1
 
 
-def test_noise_bound_comes_from_the_file_or_is_asked_for(solver, pairs_file, tmp_path):
-    run("register", pairs_file)
-    assert solver.calls[0]["noise_bound"] == pytest.approx(0.0554)
-    (tmp_path / "p.csv").write_text("1,2,3,4,5,6\n" * 4)
-    failed = run("register", tmp_path / "p.csv", code=2)
-    assert "pass --noise-bound" in failed.stderr
-    assert len(solver.calls) == 1
+def test_noise_bound_comes_from_the_command_the_file_or_the_pairs(solver, pairs_file, tmp_path):
+    write_pairs(tmp_path / "p.csv", read_pairs(pairs_file).source, read_pairs(pairs_file).target)
+    cases = [(pairs_file, (), 0.0554), (pairs_file, ("-n", "auto"), "auto"), (pairs_file, ("-n", 0.0), 0.0)]
+    for file, flags, bound in [*cases, (tmp_path / "p.csv", (), "auto"), (tmp_path / "p.csv", ("-n", 0.1), 0.1)]:
+        run("register", file, "-q", *flags)
+        assert solver.calls[-1]["noise_bound"] == (bound if bound == "auto" else pytest.approx(bound))
 
 
 def test_the_level_of_proof_reaches_the_solver(solver, pairs_file):

@@ -117,7 +117,8 @@ def test_warmup_covers_both_precisions_every_loss_and_the_clouds(monkeypatch):
     monkeypatch.setattr(session.kernels, "start", Done)
     monkeypatch.setattr(solve, "solve_row", solve_row)
     assert "kernels are ready" in run("warmup").stdout
-    assert sorted(["rows", "slopes", *told]) == sorted(session.kernels.GROUPS) == sorted(RECIPES)
+    parts = ["rows", "votes", "slopes", "confined votes", "confined slopes"]  # of all rows, all votes and all slopes
+    assert sorted([*parts, *told]) == sorted(session.kernels.GROUPS) == sorted(RECIPES)
     assert {(False, "sharp", "tear", False), (True, "sharp", "tear", False)} < set(rows)
     assert {loss for *_, loss, _ in rows} == {"tear", "cm", "tls"}
     assert {bounds for _, bounds, *_ in rows} == {"sharp", "sweep", "paper"}

@@ -24,7 +24,7 @@ def solver(monkeypatch):
         def __init__(self, matched):
             self.matched = matched
             level = 1.0 if fake.status == "no_consensus" else -9.0
-            self.candidates = [Candidate(Pose(fake.pose[:3, :3], fake.pose[:3, 3]), 1.0, 9, level, 1, "hits")]
+            self.candidates = [Candidate(Pose.from_matrix(fake.pose), 1.0, 9, level, 1, "hits")]
 
         @classmethod
         def of(cls, matched, options, limits):

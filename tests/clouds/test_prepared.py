@@ -14,6 +14,7 @@ import tear3d
 from tear3d.clouds.kept import Kept
 from tear3d.clouds.prepared import MOST_SIZES
 from tear3d.errors import InputError, StoppedError
+from tear3d.lab.town import Town
 from tests.bumpy import bumpy_cloud
 from tests.clouds.support import halves
 from tests.clouds.town import SIZE, problem
@@ -39,7 +40,8 @@ def assert_same(one, other):
 
 @pytest.fixture(scope="module")
 def here():
-    return problem(0)
+    """In a small town: a map still, and the bits of a large one are no others."""
+    return problem(0, town=Town(50.0))
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +49,20 @@ def plain(here):
     return register(here.scan, here.map, voxel_size=SIZE)
 
 
-def test_same_bits_as_the_map_itself_and_again(here, plain):
-    prepared = tear3d.prepare(here.map, voxel_size=SIZE)
+@pytest.fixture(scope="module")
+def prepared(here):
+    return tear3d.prepare(here.map, voxel_size=SIZE)
+
+
+@pytest.fixture(scope="module")
+def large():
+    """Points that nobody prepares in a second."""
+    points = problem(0).map
+    return np.tile(points, (8, 1)) + np.repeat(np.arange(8), len(points))[:, None] * 1e-4
+
+
+def test_same_bits_as_the_map_itself_and_again(here, plain, prepared):
+    assert plain.evidence.in_map
     for _ in range(2):
         assert_same(register(here.scan, prepared), plain)
 
@@ -83,8 +97,7 @@ def test_four_threads_at_once_get_the_same_bits(here, plain):
     assert prepared.voxel_sizes == (SIZE,)
 
 
-def test_pickled_with_what_it_holds(here, plain):
-    prepared = tear3d.prepare(here.map, voxel_size=SIZE)
+def test_pickled_with_what_it_holds(here, plain, prepared):
     again = pickle.loads(pickle.dumps(prepared))
     assert again.voxel_sizes == (SIZE,)
     assert again.nbytes == pytest.approx(prepared.nbytes, rel=0.2)
@@ -104,7 +117,8 @@ def test_what_it_keeps_is_bounded_and_counted(here):
     assert "1.25" in repr(prepared)
 
 
-def test_another_descriptor_is_refused_and_other_sizes_and_keypoints_are_kept_too(here):
+def test_another_descriptor_is_refused_and_other_sizes_and_keypoints_are_kept_too():
+    here = problem(0)
     prepared = tear3d.prepare(here.map, voxel_size=2.0, keypoints="iss")
     with pytest.raises(InputError, match=r"descriptor is .*, but target was prepared with 'fpfh': pass the same"):
         register(here.scan, prepared, descriptor=lambda points, size: points)
@@ -147,8 +161,8 @@ def test_as_a_source_it_is_a_cloud_like_any_other():
     assert_same(register(tear3d.prepare(source), target), register(source, target))
 
 
-def test_a_time_limit_holds_while_the_target_is_prepared_and_nothing_half_done_is_kept(here, plain):
-    prepared = tear3d.prepare(np.tile(here.map, (8, 1)) + np.repeat(np.arange(8), len(here.map))[:, None] * 1e-4)
+def test_a_time_limit_holds_while_the_target_is_prepared_and_nothing_half_done_is_kept(here, plain, large):
+    prepared = tear3d.prepare(large)
     began = time.perf_counter()
     with pytest.raises(StoppedError, match="time limit"):
         register(here.scan, prepared, voxel_size=0.1, time_limit=1.0)
@@ -161,12 +175,12 @@ def test_a_time_limit_holds_while_the_target_is_prepared_and_nothing_half_done_i
     assert_same(register(here.scan, whole, voxel_size=SIZE), plain)
 
 
-def test_ctrl_c_ends_prepare(here):
+def test_ctrl_c_ends_prepare(large):
     timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
     began = time.perf_counter()
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        tear3d.prepare(np.tile(here.map, (8, 1)), voxel_size=0.02)
+        tear3d.prepare(large, voxel_size=0.02)
     assert time.perf_counter() - began < 3.5
 
 

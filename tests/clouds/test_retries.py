@@ -20,7 +20,7 @@ WRONG = pose([1.0, 2.0, 0.0], [0.0, 0.0, 0.0])
 
 
 def candidate(T, saving=1.0):
-    return Candidate(Pose(T[:3, :3], T[:3, 3]), saving, 9, -9.0, 1, "hits")
+    return Candidate(Pose.from_matrix(T), saving, 9, -9.0, 1, "hits")
 
 
 @pytest.fixture

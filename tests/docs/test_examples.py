@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 
@@ -41,6 +42,14 @@ def test_pairs_without_a_consensus_exit(main_of):
     write_pairs("random.npz", rng.normal(size=(60, 3)), rng.normal(size=(60, 3)))
     with pytest.raises(SystemExit, match="chance"):
         main_of("pairs.py")(["random.npz", "0.05"])
+
+
+def test_instances(main_of, capsys):
+    main_of("instances.py")([])
+    printed = capsys.readouterr().out
+    assert printed.startswith("three motions")
+    assert printed.count("optimal") == 3
+    assert "3950 pairs belong to none" in printed
 
 
 def test_two_clouds(main_of):
@@ -115,3 +124,11 @@ def test_many(main_of, capsys):
     assert edges[:, :2].tolist() == [[0, 1], [0, 2], [1, 2]]
     near, far, step = (np.vstack((edge[2:].reshape(3, 4), [0, 0, 0, 1])) for edge in edges)
     assert rotation_error(near @ step, far) < 1.0  # the three fit together
+
+
+def test_scale(main_of, capsys, tmp_path):
+    main_of("scale.py")([])
+    told = re.search(r"one unit of the source is (\S+) ± (\S+) of the target", capsys.readouterr().out)
+    assert float(told[1]) == pytest.approx(3.7, abs=4.0 * float(told[2]))
+    assert float(told[2]) < 0.01
+    assert np.cbrt(np.linalg.det(read_pose(tmp_path / "similarity.txt")[:3, :3])) == pytest.approx(3.7, rel=0.01)

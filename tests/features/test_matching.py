@@ -45,6 +45,11 @@ def test_nearest_across_tiles_and_far_from_zero():
     assert np.array_equal(nearest(source, target, 3)[0], naive_order(source, target)[0][:, :3])
 
 
+def test_ties_across_tiles():
+    source, target = random_descriptors(2, 600, 3, 6.0), random_descriptors(3, 2600, 3, 6.0)
+    assert np.array_equal(nearest(source, target, 4)[0], naive_order(source, target)[0][:, :4])
+
+
 def test_threads_do_not_change_a_bit():
     source, target = random_descriptors(0, 1500, 33), random_descriptors(1, 1500, 33)
     for one, three in zip(nearest(source, target, 2, threads=1), nearest(source, target, 2, threads=3), strict=True):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tear3d.find import pivots
 from tear3d.find.pivots import Aim, search_pivots
-from tear3d.find.rounds import sample_rows
+from tear3d.find.seekers import sample_rows
 from tear3d.lab.metrics import rotation_error
 from tear3d.lab.synthetic import make_problem
 from tear3d.problem.losses import LOSSES

@@ -8,8 +8,8 @@ import time
 import numpy as np
 import pytest
 
-from tear3d.find import rounds
-from tear3d.find.rounds import plan
+from tear3d.find import seekers
+from tear3d.find.seekers import plan
 from tear3d.lab.synthetic import make_problem
 from tear3d.problem.limits import Limits, ctrl_c_cancels
 from tear3d.problem.objective import saving_and_count
@@ -148,10 +148,10 @@ def test_rounds_grow_up_to_all_pairs():
 
 def test_fine_noise_bounds_are_sampled_in_float64():
     p = make_problem(50, 0.0, seed=4)
-    for bound, dtype in ((2.0 * rounds.FINE, np.float32), (0.5 * rounds.FINE, np.float64)):
+    for bound, dtype in ((2.0 * seekers.FINE, np.float32), (0.5 * seekers.FINE, np.float64)):
         pairs = pairs_of(p).take(np.arange(50))
         pairs = type(pairs)(**(vars(pairs) | {"xi": np.full(50, bound)}))
-        rows = rounds.sample_rows(pairs, 13)
+        rows = seekers.sample_rows(pairs, 13)
         assert (rows.dtype, rows.shape) == (dtype, (7, 16))
         np.testing.assert_allclose(rows[:3, :13].T, pairs.x[:13], rtol=1e-6)
         np.testing.assert_allclose(rows[6, :13], bound, rtol=1e-6)

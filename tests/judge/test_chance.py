@@ -16,8 +16,8 @@ from tear3d.judge.chance import (
     Repaired,
     length_chance,
     log10_binomial_tail,
+    log10_choices,
     log10_nfa,
-    log10_triples,
 )
 from tear3d.lab.synthetic import make_problem
 from tear3d.problem.losses import LOSSES
@@ -54,8 +54,8 @@ def test_more_inliers_are_more_significant():
     levels = [log10_nfa(k, 1000, 1e-3) for k in range(3, 40)]
     assert levels == sorted(levels, reverse=True)
     assert levels[0] == pytest.approx(math.log10(math.comb(1000, 3)))
-    assert log10_triples(1000, 0.1) == pytest.approx(levels[0] - 3.0)
-    assert log10_triples(2) == 0.0
+    assert log10_choices(1000, 0.1) == pytest.approx(levels[0] - 3.0)
+    assert log10_choices(2) == 0.0
 
 
 def test_chances_match_enumeration():

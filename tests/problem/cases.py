@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tear3d.lab.synthetic import Problem
-from tear3d.problem.pairs import Frame, Pairs
+from tear3d.problem.frame import Frame
+from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 
 

@@ -45,12 +45,15 @@ def test_every_group_is_known_by_a_kernel_that_exists():
 def test_groups_that_a_call_needs():
     assert kernels.needed(False) == ("pivots", "ascents")
     assert {"votes", "slopes", "lengths"} <= set(kernels.needed("pose")) == set(kernels.needed(True))
+    assert {"confined votes", "confined slopes"} <= set(kernels.needed(prior=True)).difference(kernels.needed())
+    assert not {"votes", "slopes", "lengths"} & set(kernels.needed(prior=True))
     assert "rows" in kernels.needed("rows")
     assert "votes" not in kernels.needed("rows")
     assert kernels.needed("rows", pairs=kernels.DOUBLE_LIMIT + 1) == kernels.needed(False)
     assert kernels.needed("rows", method="paper") == ("sweeps", "ascents")
     assert not {name for name in kernels.needed(clouds=True) if not kernels.GROUPS[name].kernel}
-    assert set(kernels.needed(clouds=True)) - set(kernels.needed()) == {"features", "refinement"}
+    assert set(kernels.needed(clouds=True)) - set(kernels.needed()) == {"clouds", "hubs"}
+    assert "hubs" not in kernels.needed(False, clouds=True)
 
 
 @pytest.fixture
@@ -130,6 +133,8 @@ def test_shares_of_the_cores_are_about_equal():
     first, second = (sum(kernels.GROUPS[name].seconds for name in share) for share in shares)
     assert abs(first - second) <= 0.2 * max(first, second)
     assert len(kernels._shares(kernels.needed(), 64)) == len(kernels.needed())
+    assert ["all votes", "tallies"] in kernels._shares(kernels.WARMUP, 64)
+    assert ["all rows", "sweeps"] in kernels._shares(kernels.WARMUP, 64)
 
 
 def test_groups_that_fail_are_named_and_not_tried_again(started):

@@ -21,6 +21,9 @@ DEFAULTS = {
     "progress": None,
     "bounds": "sharp",
     "method": "tear3d",
+    "prior": None,
+    "scale": None,
+    "max_instances": 1,
 }
 TOO_LARGE = "is too large: expected a number that float64 can hold"
 BAD = {
@@ -87,6 +90,13 @@ BAD = {
         ("x", "seed is 'x': expected a number"),
         (0.5, "seed is 0.5: expected a whole number, 0 or more"),
         (10**400, f"seed {TOO_LARGE}"),
+    ],
+    "prior": [((0, 0, 1), "prior is (0, 0, 1): expected a Prior or None")],
+    "scale": [((0.5, 2.0), "scale is (0.5, 2.0): expected a ScaleRange or None")],
+    "max_instances": [
+        (0, "max_instances is 0: expected a whole number, 1 or more"),
+        (2.5, "max_instances is 2.5: expected a whole number, 1 or more"),
+        ("3", "max_instances is '3': expected a number"),
     ],
 }
 

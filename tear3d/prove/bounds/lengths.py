@@ -41,6 +41,11 @@ class Lot(NamedTuple):
     unit: float
     """What one step of a saving is worth."""
     loss: int
+    turn: float | None
+    """Where x is turned as a prior's centre turns it: 2 sin(angle / 2) of how far rotations may be from that; else
+    negative, as is ..."""
+    lean: float | None
+    """... the same for an axis, where that is the third coordinate of both. Without a prior, None."""
 
 
 @njit(cache=True, nogil=True)
@@ -61,8 +66,9 @@ def _common(a, b):
 
 
 @njit(cache=True, nogil=True)
-def _differences(rows, start, stop, point, out):
-    """How much the lengths from a pair, given as (x, y), to pairs start:stop differ."""
+def _differences(rows, turn, lean, start, stop, point, out):
+    """How much the lengths from a pair, given as (x, y), to pairs start:stop differ at least, however they are turned
+    by what is allowed (section 12.4)."""
     x0, x1, x2 = rows[0, start:stop], rows[1, start:stop], rows[2, start:stop]
     y0, y1, y2 = rows[3, start:stop], rows[4, start:stop], rows[5, start:stop]
     a0, a1, a2, b0, b1, b2 = point
@@ -70,11 +76,35 @@ def _differences(rows, start, stop, point, out):
         u0, u1, u2 = x0[k] - a0, x1[k] - a1, x2[k] - a2
         v0, v1, v2 = y0[k] - b0, y1[k] - b1, y2[k] - b2
         out[k] = abs(np.sqrt(u0 * u0 + u1 * u1 + u2 * u2) - np.sqrt(v0 * v0 + v1 * v1 + v2 * v2))
+    if turn is None:
+        return
+    turn, lean = np.float32(turn), np.float32(lean)
+    if turn >= 0.0:
+        for k in range(stop - start):
+            u0, u1, u2 = x0[k] - a0, x1[k] - a1, x2[k] - a2
+            d0, d1, d2 = y0[k] - b0 - u0, y1[k] - b1 - u1, y2[k] - b2 - u2
+            most = turn * np.sqrt(u0 * u0 + u1 * u1 + u2 * u2)
+            apart = np.sqrt(d0 * d0 + d1 * d1 + d2 * d2) - most
+            out[k] = apart if apart > out[k] else out[k]
+    if lean >= 0.0:
+        for k in range(stop - start):
+            u0, u1, u2 = x0[k] - a0, x1[k] - a1, x2[k] - a2
+            most = lean * np.sqrt(u0 * u0 + u1 * u1 + u2 * u2)
+            apart = abs(y2[k] - b2 - u2) - most
+            out[k] = apart if apart > out[k] else out[k]
 
 
 @njit(cache=True, nogil=True)
 def _point(rows, i):
     return rows[0, i], rows[1, i], rows[2, i], rows[3, i], rows[4, i], rows[5, i]
+
+
+@njit(cache=True, nogil=True)
+def _known(turn, lean):
+    """Whether more than lengths tells pairs apart."""
+    if turn is None:
+        return False
+    return turn >= 0.0 or lean >= 0.0
 
 
 @njit(cache=True, nogil=True)
@@ -89,7 +119,7 @@ def find_friends(lot, start, stop, friends):
         point, most = _point(lot.rows, i), lot.xi[i] + slop
         for begin in range(0, n, BLOCK):
             end = min(n, begin + BLOCK)
-            _differences(lot.rows, begin, end, point, difference)
+            _differences(lot.rows, lot.turn, lot.lean, begin, end, point, difference)
             xi = lot.xi[begin:end]
             for k in range(end - begin):
                 agree[k] = difference[k] - xi[k] <= most
@@ -139,6 +169,7 @@ def find_company(lot, friends, pivots, most, left):
     planes = np.empty((LEVELS, words), np.uint64)  # of the friends that can save more than so many units
     members = np.empty(lot.xi.size, np.int64)
     steps = np.empty(lot.xi.size, np.int64)
+    apart, known = np.empty(1, np.float32), _known(lot.turn, lot.lean)
     alive = visits = 0
     for i in pivots:
         for level in range(LEVELS):
@@ -146,7 +177,8 @@ def find_company(lot, friends, pivots, most, left):
                 planes[level, word] = 0
         own = _steps(lot, i, 0.0)
         total, count = own, 0
-        a0, a1, a2, b0, b1, b2 = _point(lot.rows, i)
+        point = _point(lot.rows, i)
+        a0, a1, a2, b0, b1, b2 = point
         for word in range(words):
             bits = friends[i, word]
             while bits:
@@ -155,8 +187,10 @@ def find_company(lot, friends, pivots, most, left):
                 j = WORD * word + np.int64(_ones(lowest - ONE_BIT))
                 u0, u1, u2 = lot.rows[0, j] - a0, lot.rows[1, j] - a1, lot.rows[2, j] - a2
                 v0, v1, v2 = lot.rows[3, j] - b0, lot.rows[4, j] - b1, lot.rows[5, j] - b2
-                s = abs(np.sqrt(u0 * u0 + u1 * u1 + u2 * u2) - np.sqrt(v0 * v0 + v1 * v1 + v2 * v2))
-                steps[j] = _steps(lot, j, max(0.0, 0.5 * (np.float64(s) - lot.slop)))
+                apart[0] = abs(np.sqrt(u0 * u0 + u1 * u1 + u2 * u2) - np.sqrt(v0 * v0 + v1 * v1 + v2 * v2))
+                if known:  # which takes a fifth longer
+                    _differences(lot.rows, lot.turn, lot.lean, j, j + 1, point, apart)
+                steps[j] = _steps(lot, j, max(0.0, 0.5 * (np.float64(apart[0]) - lot.slop)))
                 if steps[j] == 0:
                     continue
                 members[count] = j
@@ -211,7 +245,7 @@ def find_followers(lot, start, stop, core, ends, most, left):
             for j in range(BLOCK):
                 units[j] = 0
             for k in range(first, ends[part]):
-                _differences(lot.rows, begin, end, _point(core.rows, k), difference)
+                _differences(lot.rows, lot.turn, lot.lean, begin, end, _point(core.rows, k), difference)
                 worth, limit = np.int32(_steps(core, k, 0.0)), core.xi[k] + slop
                 for j in range(end - begin):
                     units[j] += worth if difference[j] - xi[j] <= limit else np.int32(0)

@@ -43,7 +43,7 @@ def _cell(node):
 @njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def _grid(frame, low, high, ballot):
     """The grid on which a cell is voted about."""
-    turn = TYPICAL * max(frame.half[0], frame.half[1], frame.half[2]) * frame.axes[0]
+    turn = TYPICAL * max(frame.half[0], frame.half[1], frame.half[2]) * frame.pace
     return make_grid(low, high, COARSE * (ballot.xi + turn * ballot.radius), VOXELS)
 
 

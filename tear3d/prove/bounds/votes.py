@@ -171,7 +171,7 @@ def _cast(voters, span, frame, grid, ballot, quarters, block, voxels):
     strides = ((n1 + 1) * row, row, 1)
     for k in range((n0 + 1) * strides[0]):
         voxels[k] = 0
-    wide = max(frame.half[0], frame.half[1], frame.half[2]) * frame.axes[0] > CAPPED and grid.centre == ORIGIN
+    wide = max(frame.half[0], frame.half[1], frame.half[2]) * frame.pace > CAPPED and grid.centre == ORIGIN
     shared, equal = voters.xi.size == 1, voters.ballots.size == 1
     for begin in range(span[0], span[1], BLOCK):
         end = min(span[1], begin + BLOCK)
@@ -258,7 +258,7 @@ def vote(voters, groups, span, frame, box, first, threshold, ballot, booth):
     Tally
     """
     low, high = box
-    turn = TYPICAL * max(frame.half[0], frame.half[1], frame.half[2]) * frame.axes[0]
+    turn = TYPICAL * max(frame.half[0], frame.half[1], frame.half[2]) * frame.pace
     in_groups = booth.part.size > 1 and span[0] == 0 and span[1] == groups.starts[-1]
     side = COARSE * (ballot.xi + turn * (groups.radius if in_groups else ballot.radius))
     usual = ballot.xi + turn * ballot.radius

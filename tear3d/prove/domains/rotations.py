@@ -56,6 +56,8 @@ class CellFrame(NamedTuple):
     bend: float
     """R x = p + f·Σ_j d_j u_j×p + ρ' with 0 < f ≤ stretch and |ρ'| ≤ bend·|x|: coordinate by coordinate this is
     sharper."""
+    pace: float
+    """Length of an axis, nearly: part of no bound."""
 
 
 def _turned(face: int, g: Triple, factor: float) -> Nine:
@@ -111,12 +113,12 @@ def cell_frame(face, low, high):
     # Columns of 2M: 2 (e_j − e_j×c) / (1 + |c|²).
     k = scale * (2.0 / inward)
     axes = (k, k * c, -k * b, -k * c, k, k * a, k * b, -k * a, k)
-    return CellFrame(rotation, axes, (h0, h1, h2), remainder, np.cos(angle), sine, inward, stretch, bend)
+    return CellFrame(rotation, axes, (h0, h1, h2), remainder, np.cos(angle), sine, inward, stretch, bend, k)
 
 
 _NONE: Triple = (0.0, 0.0, 0.0)
 _NOWHERE: Nine = (*_NONE, *_NONE, *_NONE)
-ALL_ROTATIONS = CellFrame(_NOWHERE, _NOWHERE, _NONE, 1.0, -1.0, 1.0, 0.0, 1.0, 1.0)
+ALL_ROTATIONS = CellFrame(_NOWHERE, _NOWHERE, _NONE, 1.0, -1.0, 1.0, 0.0, 1.0, 1.0, 0.0)
 """That of no cell but of all: R x is the origin, up to |x|."""
 
 
@@ -124,3 +126,8 @@ def rotation_at(face: int, g: FloatArray) -> FloatArray:
     """The rotation at chart point g of a face."""
     point = (float(g[0]), float(g[1]), float(g[2]))
     return np.array(_turned(face, point, 1.0)).reshape(3, 3)
+
+
+def rotations_at(face: int, g: FloatArray) -> FloatArray:
+    """The rotations at some chart points of a face, given as rows."""
+    return np.array(_turned(face, (g[:, 0], g[:, 1], g[:, 2]), 1.0)).T.reshape(-1, 3, 3)  # type: ignore[arg-type]

@@ -12,7 +12,8 @@ from tear3d.problem.arrays import FloatArray
 from tear3d.problem.losses import CM
 from tear3d.prove.bounds.corners import corner_values, face_values
 from tear3d.prove.bounds.slopes import ACTIVE, LANES, ROWS, Work, make_work, sum_slopes
-from tear3d.prove.domains.rotations import UP
+from tear3d.prove.domains.allowed import charted, confine, permits
+from tear3d.prove.domains.rotations import UP, cell_frame
 from tear3d.prove.pose.home import TINY, Home, fill_up, padded, saving_at, seen_from_home
 from tear3d.prove.pose.nodes import BOXES, FACE, HIGH, LOW, NEAR, NODE
 from tear3d.prove.pose.zones import is_elsewhere, is_near, thresholds
@@ -123,7 +124,7 @@ def shrink(node, middle, half, values, threshold):
     left = 1.0
     for j in range(6):
         lower, upper = face_values(values, j)
-        if min(lower, upper) >= threshold:
+        if min(lower, upper) >= threshold or not node[LOW + j] < node[HIGH + j]:
             continue
         # Where the chord between the faces is below the threshold, the function is.
         share = (threshold - min(lower, upper)) / abs(upper - lower) * NARROWER
@@ -153,6 +154,16 @@ def _halve(node, other, side):
 
 
 @njit(cache=True, nogil=True, inline="always")
+def _confined(allowed, frame, node):
+    """Cut off what is not allowed of the t of a box; whether anything is left."""
+    low, high = (node[LOW + 3], node[LOW + 4], node[LOW + 5]), (node[HIGH + 3], node[HIGH + 4], node[HIGH + 5])
+    inside, low, high = confine(allowed, frame, low, high)
+    for k in range(3):
+        node[LOW + 3 + k], node[HIGH + 3 + k] = low[k], high[k]
+    return inside
+
+
+@njit(cache=True, nogil=True, inline="always")
 def _note(best, face, pose):
     best[0] = face
     for k in range(6):
@@ -160,7 +171,7 @@ def _note(best, face, pose):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def search_boxes(setting, state, scratch, budget, cells):
+def search_boxes(setting, allowed, state, scratch, budget, cells):
     """Work off the stack until it is empty, about `budget` point visits are spent or `cells` boxes visited in all."""
     nodes, work = scratch.nodes, scratch.work
     top, seen, best, far, closed, far_closed, better, far_better = state
@@ -178,12 +189,21 @@ def search_boxes(setting, state, scratch, budget, cells):
             far_closed = far_closed if near else max(far_closed, node[BOUND])
             top -= 1
             continue
+        least, largest = (node[LOW], node[LOW + 1], node[LOW + 2]), (node[HIGH], node[HIGH + 1], node[HIGH + 2])
+        frame = cell_frame(int(node[FACE]), least, largest)
+        if allowed is not None:
+            frame = charted(frame, allowed.chart)
+            if not _confined(allowed, frame, node):
+                seen += 1
+                visits += BOX_COST
+                top -= 1
+                continue
         for j in range(6):
             low, high = node[LOW + j], node[HIGH + j]
             middle[j] = 0.5 * (low + high)
             half[j] = 0.5 * (high - low) * UP + TINY
-        box, size = seen_from_home(node, scratch.home, setting.farthest, setting.eps, setting.unit)
-        half[0], half[1], half[2] = size
+        box = seen_from_home(node, frame, scratch.home, setting.farthest, setting.eps, setting.unit)
+        half[0], half[1], half[2] = frame.half
         segment = scratch.segment[top - 1]
         source = scratch.points if segment == 0 else scratch.arena
         span = (scratch.segments[segment, 0], scratch.segments[segment, 1])
@@ -191,34 +211,36 @@ def search_boxes(setting, state, scratch, budget, cells):
         sums = sum_slopes(source, span, box, setting.loss, setting.unit, work)
         seen += 1
         visits += n + BOX_COST
-        if sums.centre > more * best or (not near and sums.centre > more * far):
-            face = int(node[FACE])
-            value = saving_at(source, span, setting.loss, scratch.home, face, middle)
+        face, better_here = int(node[FACE]), sums.centre > more * best or (not near and sums.centre > more * far)
+        if allowed is not None:
+            better_here = better_here and permits(allowed, face, middle)
+        if better_here:
+            value = saving_at(source, span, setting.loss, scratch.home, allowed, face, middle)
             if value > more * best:
                 best, better = value, True
                 _note(scratch.best[0], face, middle)
-            if value > more * far and is_elsewhere(face, middle, setting.tips, setting.elsewhere):
+            if value > more * far and is_elsewhere(allowed, face, middle, setting.tips, setting.elsewhere):
                 far, far_better = value, True
                 _note(scratch.best[1], face, middle)
             limits = thresholds(best, far, setting.slacks)
             threshold = limits[0] if near else limits[1]
-        least, left = sums.lone, 1.0
-        if threshold < least <= FAR_ABOVE * threshold and setting.loss != CM:
+        most_saved, left = sums.lone, 1.0
+        if threshold < most_saved <= FAR_ABOVE * threshold and setting.loss != CM:
             visits += sums.lines
-            least = min(least, corner_values(sums, work))
-            if least > threshold:
+            most_saved = min(most_saved, corner_values(sums, work))
+            if most_saved > threshold:
                 left = shrink(node, middle, half, work.values, threshold)
-        if least <= threshold:
-            least = min(least, node[BOUND])
-            closed = max(closed, least)
-            far_closed = far_closed if near else max(far_closed, least)
+        if most_saved <= threshold:
+            most_saved = min(most_saved, node[BOUND])
+            closed = max(closed, most_saved)
+            far_closed = far_closed if near else max(far_closed, most_saved)
             top -= 1
             continue
         if left < 1.0:
             cut = min(threshold, node[BOUND])
             closed = max(closed, cut)
             far_closed = far_closed if near else max(far_closed, cut)
-        node[BOUND] = min(node[BOUND], least)
+        node[BOUND] = min(node[BOUND], most_saved)
         matter = 0
         for i in range(n):
             matter += work.marks[i] & ACTIVE

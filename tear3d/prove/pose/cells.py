@@ -12,6 +12,7 @@ from tear3d.problem.arrays import FloatArray
 from tear3d.prove.bounds.parts import MOST, MOST_PARTS
 from tear3d.prove.bounds.voters import BLOCK, Copies, Voters, copy_voters
 from tear3d.prove.bounds.votes import Booth, make_booth, vote
+from tear3d.prove.domains.allowed import charted, confine
 from tear3d.prove.domains.rotations import ALL_ROTATIONS, cell_frame
 from tear3d.prove.pose.nodes import EVERYWHERE, FACE, HIGH, LOW, NODE, ready, sides_to_halve
 from tear3d.prove.stage import BOUND
@@ -117,7 +118,8 @@ def _shrunk(low, high, tally):
     """The share of a box of t that is left."""
     left = 1.0
     for j in range(3):
-        left *= (tally.high[j] - tally.low[j]) / (high[j] - low[j])
+        if high[j] > low[j]:
+            left *= (tally.high[j] - tally.low[j]) / (high[j] - low[j])
     return left
 
 
@@ -138,7 +140,7 @@ def _take_apart(scratch, tally, unit, top, own, copied):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def search_cells(voters, groups, ballot, threshold, state, scratch, budget, cells):
+def search_cells(voters, groups, ballot, allowed, threshold, state, scratch, budget, cells):
     """Work off the stack until it is empty, a cell is ready for slopes, or about `budget` visits are spent."""
     nodes, segments, arena, booth = scratch.nodes, scratch.segments, scratch.arena, scratch.booth
     top, seen, spent, closed, _, _ = state
@@ -155,8 +157,17 @@ def search_cells(voters, groups, ballot, threshold, state, scratch, budget, cell
         if face != EVERYWHERE:
             least, largest = (node[LOW], node[LOW + 1], node[LOW + 2]), (node[HIGH], node[HIGH + 1], node[HIGH + 2])
             frame = cell_frame(face, least, largest)
+            if allowed is not None:
+                frame = charted(frame, allowed.chart)
         low = (node[LOW + 3], node[LOW + 4], node[LOW + 5])
         high = (node[HIGH + 3], node[HIGH + 4], node[HIGH + 5])
+        if allowed is not None and face != EVERYWHERE:
+            inside, low, high = confine(allowed, frame, low, high)
+            if not inside:
+                seen += 1
+                visits += CELL_COST
+                top -= 1
+                continue
         own = scratch.segment[top - 1]
         start, stop = segments[own, 0], segments[own, 1]
         source = voters if own == 0 else arena

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.crew import Crew
-from tear3d.problem.pairs import Block, Pairs
+from tear3d.problem.frame import Block
+from tear3d.problem.pairs import Pairs
 from tear3d.prove.bounds.groups import SAMPLE, depth_for, find_leaves, tree_of
 from tear3d.prove.bounds.voters import Voters
 from tear3d.prove.pose.order import LARGEST_BLOCK, Order

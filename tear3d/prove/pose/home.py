@@ -12,7 +12,8 @@ from tear3d.problem.arrays import FloatArray
 from tear3d.problem.losses import point_saving
 from tear3d.problem.pairs import Pairs
 from tear3d.prove.bounds.slopes import BOUND_OF, LANES, LENGTH, LOCAL, PLACE, RESIDUAL, ROWS, WEIGHT, Box
-from tear3d.prove.domains.rotations import UP, cell_frame, turned
+from tear3d.prove.domains.allowed import turned_in
+from tear3d.prove.domains.rotations import UP
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW
 
 SINGLE_UP = 1.0 + 2.0**-22
@@ -44,10 +45,10 @@ def fill_up(points, start, stop):
 
 
 @njit(cache=True, nogil=True)
-def settle(node, home):
+def settle(node, home, allowed):
     """Make the middle of a box the home."""
     g = (0.5 * (node[LOW] + node[HIGH]), 0.5 * (node[LOW + 1] + node[HIGH + 1]), 0.5 * (node[LOW + 2] + node[HIGH + 2]))
-    rotation = turned(int(node[FACE]), g, 1.0)
+    rotation = turned_in(allowed, int(node[FACE]), g)
     for k in range(3):
         for j in range(3):
             home.rotation[k, j] = rotation[3 * k + j]
@@ -132,11 +133,8 @@ def _length(values):
 
 
 @njit(cache=True, nogil=True)
-def seen_from_home(node, home, farthest, eps, unit):
-    """A box for points at home, none of which is farther out; and half its sides of g."""
-    frame = cell_frame(
-        int(node[FACE]), (node[LOW], node[LOW + 1], node[LOW + 2]), (node[HIGH], node[HIGH + 1], node[HIGH + 2])
-    )
+def seen_from_home(node, frame, home, farthest, eps, unit):
+    """A box, whose rotations have some frame, for points at home, none of which is farther out."""
     turn = _turn(frame.rotation, home)
     a, h = frame.axes, frame.half
     moves = (
@@ -162,13 +160,13 @@ def seen_from_home(node, home, farthest, eps, unit):
     )
     moved = (_length(turn) + _length(moves[:3]) + _length(moves[3:6]) + _length(moves[6:]) + frame.remainder) * farthest
     moved += _length(shift) + _length(half)
-    return Box(turn, moves, shift, half, frame.remainder, eps + LOCAL * unit * moved, LOCAL * unit), h
+    return Box(turn, moves, shift, half, frame.remainder, eps + LOCAL * unit * moved, LOCAL * unit)
 
 
 @njit(cache=True, nogil=True)
-def saving_at(points, span, loss, home, face, pose):
+def saving_at(points, span, loss, home, allowed, face, pose):
     """What points[span] save at chart point pose[0:3] of a face and t = pose[3:6], nearly."""
-    d = _turn(turned(face, (pose[0], pose[1], pose[2]), 1.0), home)
+    d = _turn(turned_in(allowed, face, (pose[0], pose[1], pose[2])), home)
     t0, t1, t2 = pose[3] - home.shift[0], pose[4] - home.shift[1], pose[5] - home.shift[2]
     total = 0.0
     for i in range(span[0], span[1]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ from numpy.typing import NDArray
 
 from tear3d.problem.losses import Loss
 from tear3d.problem.pairs import Pairs
+from tear3d.problem.prior import Prior
+from tear3d.problem.turns import shortest_turn
 from tear3d.prove.bounds.lengths import LEVELS, Lot
 
 SLOP_SINGLE, SLOP_GIVEN = 32.0 * 2.0**-24, 32.0 * 2.0**-53
@@ -18,6 +21,8 @@ SMALLEST, LARGEST = 1e-15, 1e18
 """No cloud may be larger, nor both together smaller: float32 holds the squares of lengths in between, with all their
 digits where they matter."""
 SINGLE_UP = np.float32(1.0 + 2.0**-22)
+WIDER = 1.0 + 1e-6
+"""Covers the rounding of a turn to float32."""
 SURELY = 1.0 - 1e-9
 """Covers the roundings of a limit in steps, and those of the savings that are compared with it."""
 
@@ -41,7 +46,23 @@ def make_lot(pairs: Pairs, loss: Loss) -> Lot | None:
     if sizes < SMALLEST:
         return None
     unit = float(np.max(pairs.w * loss.caps(pairs.xi))) / LEVELS
-    return Lot(rows, xi, w, SLOP_SINGLE * sizes + SLOP_GIVEN * given, unit, loss.code)
+    turn, lean = _turned(rows, pairs.prior)
+    return Lot(rows, xi, w, SLOP_SINGLE * sizes + SLOP_GIVEN * given, unit, loss.code, turn, lean)
+
+
+def _turned(rows: NDArray[np.float32], prior: Prior | None) -> tuple[float, float] | tuple[None, None]:
+    """Turn x, or both, so that what a prior says of differences is easily seen; returns `turn` and `lean` of a lot."""
+    if prior is None:
+        return None, None
+    if prior.rotation is not None and prior.turn < math.pi:
+        rows[:3] = prior.rotation @ rows[:3].astype(np.float64)
+        return 2.0 * math.sin(0.5 * prior.turn) * WIDER, -1.0
+    if prior.axis is not None and prior.tilt < math.pi:
+        vertical = np.array([0.0, 0.0, 1.0])
+        rows[:3] = shortest_turn(prior.source_axis, vertical) @ rows[:3].astype(np.float64)
+        rows[3:] = shortest_turn(prior.axis, vertical) @ rows[3:].astype(np.float64)
+        return -1.0, 2.0 * math.sin(0.5 * prior.tilt) * WIDER
+    return -1.0, -1.0
 
 
 def take_lot(lot: Lot, index: NDArray[Any]) -> Lot:

@@ -20,6 +20,8 @@ NODE = LIST + 1
 the pairs that matter in it (0: all)."""
 EVERYWHERE = -1
 """The face of a node of all rotations: votes shrink its box of t, nothing else is done with it."""
+Sides = dict[int, tuple[float, float, float]]
+"""Faces, and how far g goes on each along its three axes."""
 VOTES, BOXES, NEAR = 0, 1, 2
 """Phases: cells to be bounded by votes, boxes to be searched by slopes, and boxes whose poses are all near the
 incumbent."""
@@ -37,11 +39,23 @@ ENOUGH = 0.9
 """... and the share of the threshold to which the next split should bring the bound (free choices)."""
 
 
-def roots(low: FloatArray, high: FloatArray, bound: float) -> FloatArray:
-    """All rotations in 4·3³ cells, with translations from low to high; the incumbent is in the middle of one."""
-    sides = [(-1.0, -1.0 / 3.0), (-1.0 / 3.0, 1.0 / 3.0), (1.0 / 3.0, 1.0)]
-    cells = [np.array(cell).T for cell in product(sides, repeat=3)]
-    return np.array([[bound, VOTES, face, *g[0], *low, *g[1], *high, 0] for face in range(FACES) for g in cells])
+def roots(low: FloatArray, high: FloatArray, bound: float, sides: Sides | None = None) -> FloatArray:
+    """All rotations, or those of some faces and half sides of g, in up to 4·3³ cells, with translations from low to
+    high; the incumbent is in the middle of one."""
+    nodes = []
+    for face, reach in (sides or dict.fromkeys(range(FACES), (1.0, 1.0, 1.0))).items():
+        for cell in product(*(_thirds(side) for side in reach)):
+            g = np.array(cell).T
+            nodes.append([bound, VOTES, face, *g[0], *low, *g[1], *high, 0])
+    return np.array(nodes)
+
+
+def _thirds(side: float) -> list[tuple[float, float]]:
+    """A side from −side to side in three parts, or in one when it is no longer than a part of a whole one."""
+    if side <= 1.0 / 3.0:
+        return [(-side, side)]
+    third = side / 3.0
+    return [(-side, -third), (-third, third), (third, side)]
 
 
 def everywhere(low: FloatArray, high: FloatArray, bound: float) -> FloatArray:
@@ -88,6 +102,8 @@ def sides_to_halve(node, xi, radius, threshold):
     before = xi + REACH * (t0 + t1 + t2)
     for _ in range(3):
         u0, u1, u2 = 0.0 if halve0 else t0, 0.0 if halve1 else t1, 0.0 if halve2 else t2
+        if max(u0, u1, u2) == 0.0:  # the halves of a side without length would be the same cell
+            break
         if u0 >= u1 and u0 >= u2:
             halve0 = True
         elif u1 >= u2:
@@ -102,15 +118,23 @@ def sides_to_halve(node, xi, radius, threshold):
     return halve0, halve1, halve2
 
 
-def describe(nodes: FloatArray, fate: FloatArray | float = OPEN) -> FloatArray:
+def describe(nodes: FloatArray, fate: FloatArray | float = OPEN, chart: FloatArray | None = None) -> FloatArray:
     """For the record: rotation vector of the centre of each, angular radius, depth, fate. Part of no bound."""
+    low, high = nodes[:, LOW : LOW + 3], nodes[:, HIGH : HIGH + 3]
+    c, angle = 0.5 * (high + low), largest_angles(nodes)
+    depth = np.round(-np.log2(np.maximum(2.0**-60, np.min(high - low, axis=1, initial=2.0, where=high > low))))
+    turns = _rotation_vectors(nodes[:, FACE], c)
+    turns = turns if chart is None else turns @ chart.T
+    return np.column_stack([turns, angle, depth, np.broadcast_to(fate, len(nodes))])
+
+
+def largest_angles(nodes: FloatArray) -> FloatArray:
+    """The largest angle between a rotation of a node and that of its centre, as in `cell_frame`, without a margin."""
     low, high = nodes[:, LOW : LOW + 3], nodes[:, HIGH : HIGH + 3]
     half, c = 0.5 * (high - low), 0.5 * (high + low)
     square = np.sum(c**2, axis=1)
     length = np.sqrt(np.sum(half**2, axis=1) / (1.0 + square))
-    angle = 2.0 * np.arctan(length / (1.0 - np.sum(half * np.abs(c), axis=1) / (1.0 + square)))
-    depth = np.round(-np.log2(np.maximum(2.0**-60, np.min(high - low, axis=1, initial=2.0))))
-    return np.column_stack([_rotation_vectors(nodes[:, FACE], c), angle, depth, np.broadcast_to(fate, len(nodes))])
+    return np.asarray(2.0 * np.arctan(length / (1.0 - np.sum(half * np.abs(c), axis=1) / (1.0 + square))))
 
 
 def _rotation_vectors(face: FloatArray, c: FloatArray) -> FloatArray:

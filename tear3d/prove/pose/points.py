@@ -18,7 +18,9 @@ from tear3d.problem.pose import Pose
 from tear3d.prove.bounds.groups import SAMPLE, Groups, no_groups
 from tear3d.prove.bounds.voters import Voters
 from tear3d.prove.bounds.votes import Ballot
+from tear3d.prove.domains.allowed import PLAIN, Allowed
 from tear3d.prove.domains.rotations import rotation_at
+from tear3d.prove.pose.confined import allowed_for, chart_of
 from tear3d.prove.pose.filling import HIGHEST, LARGEST_X, LOWEST, fill, mean_of
 from tear3d.prove.pose.home import Home, gather, gather_voters, settle
 from tear3d.prove.pose.order import Order
@@ -46,7 +48,7 @@ TIPS = 16
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """Pairs as R0 (x − m), y − s for an incumbent (R0, t0), the mean m of x and s = t0 + R0 m."""
+    """Pairs as Aᵀ R0 (x − m), y − s for an incumbent (R0, t0), the chart A, the mean m of x and s = t0 + R0 m."""
 
     pairs: Pairs
     voters: Voters
@@ -69,6 +71,13 @@ class Packed:
     rotation: FloatArray
     shift: FloatArray
     mean: FloatArray
+    allowed: Allowed | None = None
+    """None for all."""
+
+    @property
+    def chart(self) -> FloatArray:
+        """A."""
+        return np.array(PLAIN if self.allowed is None else self.allowed.chart).reshape(3, 3)
 
     @property
     def size(self) -> int:
@@ -76,7 +85,7 @@ class Packed:
 
     def pose(self, face: int, g: FloatArray, t: FloatArray) -> Pose:
         """The pose for the pairs as given, from a chart point and a translation for the packed ones."""
-        rotation = rotation_at(face, g) @ self.rotation
+        rotation = self.chart @ rotation_at(face, g) @ self.rotation
         return Pose(rotation, t + self.shift - rotation @ self.mean)
 
     def numbers(self, voters: Voters, span: tuple[int, int]) -> NDArray[np.int32]:
@@ -86,14 +95,14 @@ class Packed:
 
     def gather(self, index: NDArray[np.int32], node: FloatArray, home: Home, points: NDArray[Any]) -> int:
         """Write some pairs, about the middle of a box as their home, into `points`; returns where they end."""
-        settle(node, home)
+        settle(node, home, self.allowed)
         return gather(self.pairs, (self.rotation, self.mean, self.shift), index, home, points)
 
     def gather_voters(
         self, voters: Voters, span: tuple[int, int], node: FloatArray, home: Home, points: NDArray[Any]
     ) -> int:
         """The same for voters, in single precision."""
-        settle(node, home)
+        settle(node, home, self.allowed)
         equal = len(self.pairs.w) == 1
         w = self.pairs.w if equal else self.pairs.w[self.numbers(voters, span)]
         return int(gather_voters(voters, *span, w, home, points))
@@ -112,10 +121,10 @@ class Extent(NamedTuple):
     """The largest coordinate before."""
     largest_xi: float
 
-    def errors(self, pose: Pose) -> tuple[float, float, float]:
+    def errors(self, rotation: FloatArray) -> tuple[float, float, float]:
         """Bounds of the error of a residual: as it is, of voters, and of a place among votes (sections 7.4 and 8.4)."""
         away = 2.0 * (self.largest_x + 2.0 * self.largest_y + self.largest_xi)  # at least |y − t|₂ of any point and t
-        defect = float(np.linalg.norm(pose.rotation.T @ pose.rotation - np.eye(3))) + DEFECT * UNIT
+        defect = float(np.linalg.norm(rotation.T @ rotation - np.eye(3))) + DEFECT * UNIT
         eps = UNIT * (TURNED * self.largest_x + PLACED * away + GIVEN * self.given) + defect * self.largest_x
         single_eps = eps + SINGLE * (self.largest_x + away)
         return eps, single_eps, eps + SINGLE * (TURNED * self.largest_x + PLACED * away)
@@ -179,9 +188,11 @@ def pack(
     savings = Savings.of(pairs, loss) if known is None else known.savings
     mean = mean_of(pairs.x) if known is None else known.mean
     shift = pose.translation + pose.rotation @ mean
+    chart = chart_of(pairs.prior)
+    rotation = pose.rotation if chart is None else np.ascontiguousarray(chart.T @ pose.rotation)
     crew: Crew[None]
     with Crew(threads, limits or Limits()) as crew:
-        filled = fill(pairs, (pose.rotation, mean, shift), savings.own, crew, known is None or known.grouped)
+        filled = fill(pairs, (rotation, mean, shift), savings.own, crew, known is None or known.grouped)
     if filled is None:
         return None
     voters, order, starts, extents = filled
@@ -195,7 +206,7 @@ def pack(
         typical, radius = float(np.median(pairs.xi)), float(np.sqrt(squares / n))
     else:
         extent, typical, radius = known.extent, known.typical, known.radius
-    eps, single_eps, margin = extent.errors(pose)
+    eps, single_eps, margin = extent.errors(rotation)
     return Packed(
         pairs=pairs,
         voters=voters,
@@ -208,10 +219,11 @@ def pack(
         high=extent.high + 2.0 * margin,
         ceiling=savings.total * (1.0 + 2.0 * UNIT * (n + 2)),
         farthest=(_farthest(cloud, mean, pose) if isinstance(cloud, Pairs) else extent.largest_x) + eps,
-        tips=_ends(pose.rotation @ (pairs.x[:: max(1, n // SAMPLE)] - mean).T),
-        rotation=pose.rotation,
+        tips=_ends(rotation @ (pairs.x[:: max(1, n // SAMPLE)] - mean).T),
+        rotation=rotation,
         shift=shift,
         mean=mean,
+        allowed=None if chart is None else allowed_for(pairs.prior, chart, (rotation, mean, shift), eps),
     )
 
 

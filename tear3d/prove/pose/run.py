@@ -87,7 +87,9 @@ class Run:
             if state.cells >= most or self.task.stop():
                 break
             before = state
-            state = search_cells(p.voters, p.groups, p.ballot, self._limit(), state, scratch, CELL_SLICE, most)
+            state = search_cells(
+                p.voters, p.groups, p.ballot, p.allowed, self._limit(), state, scratch, CELL_SLICE, most
+            )
             self.cells += state.cells - before.cells
             ended = state[:3] == before[:3]  # no room left
             if state.stop != 0:
@@ -131,23 +133,27 @@ class Run:
         left = self.open[-1]
         left[:, LIST] = self.stage.lists.keep(index, len(left))
 
+    def _pose(self, best: FloatArray) -> Pose:
+        """That of a face, g and t, which may be off by a rounding from what is allowed."""
+        return self.stage.pairs.allow(self.packed.pose(int(best[0]), best[1:4], best[4:7]))
+
     def _search(self, node: FloatArray, count: int, end: int) -> bool:
         """Search a box depth first, for one turn, with points[:end]; whether something is left of it."""
-        p, scratch = self.packed, self.work.boxes(count)
+        scratch = self.work.boxes(count)
         scratch.nodes[0], scratch.segment[0] = node, 0
         scratch.segments[0] = 0, end
         state = State(1, 0, self.saving, self.far, self.closed, 0.0, False, False)
         most = min(TURN, self.task.cells - self.cells)
         while state.top > 0 and state.cells < most and not self.task.stop():
-            state = search_boxes(self.setting, state, scratch, BOX_SLICE, most)
+            state = search_boxes(self.setting, self.packed.allowed, state, scratch, BOX_SLICE, most)
         self.saving, self.far = state.saving, state.far
         self.closed = state.closed
         self.cells += state.cells
         self.work_done += count * (1 + state.cells // 4) + BOX_COST * state.cells  # most boxes have few of the points
         if state.found:
-            self.found = p.pose(int(scratch.best[0, 0]), scratch.best[0, 1:4], scratch.best[0, 4:7])
+            self.found = self._pose(scratch.best[0])
         if state.far_found:
-            self.far_found = p.pose(int(scratch.best[1, 0]), scratch.best[1, 1:4], scratch.best[1, 4:7])
+            self.far_found = self._pose(scratch.best[1])
         self.far_closed = max(self.far_closed, state.far_closed)
         if state.top:
             self.open.append(scratch.nodes[: state.top].copy())

@@ -50,8 +50,14 @@ def left_of(lot: Lot, size: int, limit: float, crew: Crew[None]) -> NDArray[np.i
 
     if not _all_done(find_core, range(number), crew):
         return None
-    together, left = np.concatenate(cores), np.zeros(n, np.uint8)
+    return followers_of(lot, cores, most, crew)
+
+
+def followers_of(lot: Lot, cores: list[NDArray[np.int64]], most: int, crew: Crew[None]) -> NDArray[np.int64] | None:
+    """The pairs that agree in length with more than `most` units of what is left of some part."""
+    n, together = lot.xi.size, np.concatenate(cores)
     middle, ends = take_lot(lot, together), np.cumsum([len(core) for core in cores])
+    left = np.zeros(n, np.uint8)
 
     def follow(piece: tuple[int, int]) -> bool:
         find_followers(lot, *piece, middle, ends, most, left)

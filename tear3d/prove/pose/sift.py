@@ -18,6 +18,7 @@ from tear3d.problem.limits import Limits
 from tear3d.problem.losses import Loss
 from tear3d.problem.objective import Scored, inlier_mask
 from tear3d.problem.pairs import Pairs
+from tear3d.problem.pose import Pose
 from tear3d.prove.certificate import POSE
 from tear3d.prove.pose.lots import make_lot, take_lot
 from tear3d.prove.pose.sieve import SIZES, left_of
@@ -31,16 +32,34 @@ MOST_INLIERS = 0.25
 """With a larger share of inliers nothing is to be gained. All free choices, part of no bound."""
 
 
+class Cells(NamedTuple):
+    """Where poses can be: rotations from that of a pose on, and a pair that must come near its place."""
+
+    pose: Pose
+    found: NDArray[np.int64]
+    """Number of the pair, face, and three numbers of g, of ..."""
+    level: int
+    """... 3·2^level cells a side."""
+
+
 class Sifted(NamedTuple):
-    """What is left of some pairs."""
+    """What is left of some pairs, and of all poses."""
 
     index: NDArray[np.int64]
     limit: float
-    """A pose that saves more than this saves nothing with the pairs left out."""
+    """A pose that saves more than this saves nothing with the pairs left out, ..."""
+    cells: Cells | None = None
+    """... and is in one of these cells, if they are known; pairs are numbered as in the index."""
 
 
 def sift(
-    pairs: Pairs, loss: Loss, known: Scored, shares: Sequence[float], limits: Limits, threads: int
+    pairs: Pairs,
+    loss: Loss,
+    known: Scored,
+    shares: Sequence[float],
+    limits: Limits,
+    threads: int,
+    most_work: float = np.inf,
 ) -> Sifted | None:
     """Leave out pairs that are in no pose which saves more than some share of what a known pose saves.
 
@@ -56,6 +75,8 @@ def sift(
     limits : Limits
     threads : int
         The result is the same for any number.
+    most_work : float
+        Words and lengths to look at in the first round, at most.
 
     Returns
     -------
@@ -73,8 +94,8 @@ def sift(
     crew: Crew[None]
     everything = pairs.total(loss)
     with Crew(threads, limits, tick=lambda: limits.report(POSE, known.saving, everything, 0.0)) as crew:
-        chosen = plan(lot, np.random.default_rng(0).permutation(n), agree, wanted, crew)
-        if chosen is None:
+        chosen = plan(lot, np.random.default_rng(0).permutation(n), agree, wanted, crew, most_work)
+        if chosen is None or chosen.work > most_work:
             return None
         index, expected = np.arange(n), np.count_nonzero(agree)
         while True:

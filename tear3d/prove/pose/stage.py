@@ -16,6 +16,8 @@ from tear3d.problem.objective import full_saving
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 from tear3d.prove.pose.cells import BEGINNING, make_cell_scratch, search_cells
+from tear3d.prove.pose.confined import sides_within
+from tear3d.prove.pose.hubs import nodes_of
 from tear3d.prove.pose.lists import Lists
 from tear3d.prove.pose.nodes import BOXES, HIGH, LOW, NEAR, VOTES, describe, everywhere, no_nodes, roots
 from tear3d.prove.pose.points import SINGLE, UNIT, Packed, pack
@@ -52,8 +54,10 @@ FAR_SLACK = 0.02
 
 
 def usable(pairs: Pairs) -> Pairs:
-    """Those that can save anything."""
+    """Those that can save anything, with a pose that is allowed."""
     good = np.broadcast_to((pairs.xi > 0.0) & (pairs.w > 0.0), len(pairs))
+    if pairs.possible is not None:
+        good = good & pairs.possible
     return pairs if good.all() else pairs.take(np.flatnonzero(good))
 
 
@@ -68,7 +72,7 @@ class WholePose(Stage):
         A very good one, for `pairs`. A poor one costs no correctness but all speed: cells are pruned against it, and it
         is improved only where the search gets down to single boxes.
     sifted : Sifted, optional
-        The pairs (those with w ξ > 0) that matter for larger savings.
+        The pairs (those with w ξ > 0) that matter for larger savings, and perhaps the cells.
     share : float
         Elsewhere, nodes are closed when their bound is at most this share of the saving.
     single : bool
@@ -106,6 +110,10 @@ class WholePose(Stage):
         self.floor = 0.0 if sifted is None else sifted.limit
         self.typical = self.pairs.typical_bound if len(core) else 0.0  # of all: near is not what those left say
         self.packed = self._pack(core, threads, limits or Limits()) if len(core) else None
+        known = None if sifted is None else sifted.cells
+        # Counted from another rotation, the cells would be other ones.
+        same = known is not None and np.array_equal(known.pose.rotation, self.pose.rotation)
+        self.known_cells = known if same else None
         self.dtype = np.float32 if single and SMALLEST_XI < self.typical < 1.0 / SMALLEST_XI else np.float64
         self.lists = Lists()
 
@@ -124,17 +132,23 @@ class WholePose(Stage):
         return self.saving, self.pose
 
     def roots(self) -> FloatArray:
-        """All rotations, with the translations at which more than a share of the saving can be saved at all."""
+        """All rotations, or the cells that are known to matter, with the translations at which more than a share of the
+        saving can be saved at all."""
         p = self.packed
         if p is None:
             return no_nodes()
         limit = max(self.floor, min(self.share, 1.0) * self.saving)
         scratch = make_cell_scratch(p.voters, 1, 1)
         scratch.nodes[0] = everywhere(p.low, p.high, p.ceiling)
-        state = search_cells(p.voters, p.groups, p.ballot, limit, BEGINNING, scratch, 1, 1)
+        state = search_cells(p.voters, p.groups, p.ballot, p.allowed, limit, BEGINNING, scratch, 1, 1)
         self.floor = max(self.floor, state.closed)
         node = scratch.nodes[0]
-        return roots(node[LOW + 3 : LOW + 6], node[HIGH + 3 : HIGH + 6], node[BOUND]) if state.top else no_nodes()
+        if not state.top:
+            return no_nodes()
+        if self.known_cells is not None:
+            return nodes_of(p, self.known_cells, node)
+        low, high = node[LOW + 3 : LOW + 6], node[HIGH + 3 : HIGH + 6]
+        return roots(low, high, node[BOUND], sides_within(self.pairs.prior, self.pose))
 
     def batch(self, phase: int, waiting: int, turn: int) -> Batch:
         return Batch(CELLS_TOGETHER, PIECES) if phase == VOTES else Batch(BOXES_TOGETHER, BOXES_TOGETHER)
@@ -163,10 +177,14 @@ class WholePose(Stage):
         return reached, pose
 
     def describe(self, nodes: FloatArray) -> FloatArray:
-        return describe(nodes)
+        return describe(nodes, chart=self._chart)
 
     def record(self, trace: FloatArray) -> FloatArray:
-        return describe(trace, 0.0)
+        return describe(trace, 0.0, chart=self._chart)
+
+    @property
+    def _chart(self) -> FloatArray | None:
+        return None if self.packed is None or self.pairs.prior is None else self.packed.chart
 
     def setting(self, task: Task) -> Setting:
         """What a search of boxes has to know."""

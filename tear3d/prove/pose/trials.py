@@ -23,6 +23,8 @@ CAREFUL = 0.85
 MOST_WORK, MOST_TOGETHER, CHEAP = 6_000_000_000, 15_000_000_000, 600_000_000
 """Words and lengths, about half a nanosecond each: for the highest limit on the saving, in parts or all together, and
 for lower ones. ..."""
+AT_LEAST = 0.1
+"""Share of all work that is the number of pairs times that of a part, about at the most: the rest is company. ..."""
 RARE = 0.03
 """With a larger share of inliers the search is fast, and less is spent on all pairs together. All free choices, part of
 no bound, made on a dozen of the problems of `benchmarks.proof`, real pairs among them, where they took least time."""
@@ -40,7 +42,12 @@ class Plan(NamedTuple):
 
 
 def plan(
-    lot: Lot, order: NDArray[np.int64], agree: NDArray[np.bool_], wanted: list[float], crew: Crew[None]
+    lot: Lot,
+    order: NDArray[np.int64],
+    agree: NDArray[np.bool_],
+    wanted: list[float],
+    crew: Crew[None],
+    most_work: float = np.inf,
 ) -> Plan | None:
     """The lowest limit for which most pairs should go at little cost, and the smallest parts for that.
 
@@ -54,12 +61,14 @@ def plan(
     wanted : list of float
         Limits in ascending order.
     crew : Crew
+    most_work : float
+        Parts are not tried that would surely take more.
     """
     n = len(order)
     best: Plan | None = None
     together = min(1.0, RARE * n / max(1, int(np.count_nonzero(agree))))
     for size in [size for size in SIZES if size < n] + ([n] if n <= SIZES[-1] else []):
-        if best is not None and n * size > CHEAP:
+        if (best is not None and n * size > CHEAP) or n * size > AT_LEAST * most_work:
             break
         trial = _Trial(lot, order, agree, size, crew)
         if trial.friends is None:

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from tear3d.problem.arrays import FloatArray
-from tear3d.prove.domains.rotations import turned
+from tear3d.prove.domains.allowed import PLAIN, turned_in
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW
 
 STRAIGHT = 1.0 + 1e-9
@@ -59,17 +59,20 @@ def is_near(node, farthest, zone):
 
 
 @njit(cache=True, nogil=True)
-def is_elsewhere(face, pose, tips, distance):
+def is_elsewhere(allowed, face, pose, tips, distance):
     """Whether a pose moves a point of the cloud farther than `distance` from where the identity leaves it: the mean,
     which no cloud moves farther than its points, or one of the tips."""
     if pose[3] * pose[3] + pose[4] * pose[4] + pose[5] * pose[5] > distance * distance:
         return True
-    r00, r01, r02, r10, r11, r12, r20, r21, r22 = turned(face, (pose[0], pose[1], pose[2]), 1.0)
+    r = turned_in(allowed, face, (pose[0], pose[1], pose[2]))
+    c = PLAIN
+    if allowed is not None:
+        c = allowed.chart
     for i in range(tips.shape[0]):
         x0, x1, x2 = tips[i]
-        e0 = r00 * x0 + r01 * x1 + r02 * x2 + pose[3] - x0
-        e1 = r10 * x0 + r11 * x1 + r12 * x2 + pose[4] - x1
-        e2 = r20 * x0 + r21 * x1 + r22 * x2 + pose[5] - x2
+        e0 = (r[0] - c[0]) * x0 + (r[1] - c[1]) * x1 + (r[2] - c[2]) * x2 + pose[3]
+        e1 = (r[3] - c[3]) * x0 + (r[4] - c[4]) * x1 + (r[5] - c[5]) * x2 + pose[4]
+        e2 = (r[6] - c[6]) * x0 + (r[7] - c[7]) * x1 + (r[8] - c[8]) * x2 + pose[5]
         if e0 * e0 + e1 * e1 + e2 * e2 > distance * distance:
             return True
     return False

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
+from tear3d.problem.frame import Frame
 from tear3d.problem.losses import Loss
 from tear3d.problem.objective import inlier_mask
-from tear3d.problem.pairs import Frame, Pairs
+from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 
 SAME_POSE = 2.0

@@ -123,7 +123,7 @@ def test_copies_of_copies_know_which_pairs_they_are_and_where_there_is_no_room()
     assert again.ends[0] == 2 * end - 1
     assert arena.index[end : 2 * end - 1].tolist() == list(range(2, p.size))
     index = arena.index[: 2 * end - 1]
-    short = Voters(arena.rows[:, : 2 * end - 1], arena.xi, arena.ballots, index)
+    short = Voters(np.ascontiguousarray(arena.rows[:, : 2 * end - 1]), arena.xi, arena.ballots, index)
     assert not copy_voters(arena, (0, end), *rule, copies_in(short, end))
 
 

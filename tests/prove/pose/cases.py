@@ -11,6 +11,7 @@ from tear3d.lab.synthetic import random_rotation
 from tear3d.prove.bounds.corners import corner_values
 from tear3d.prove.bounds.slopes import Sums, sum_slopes
 from tear3d.prove.bounds.votes import make_booth, vote
+from tear3d.prove.domains.allowed import charted
 from tear3d.prove.domains.rotations import cell_frame
 from tear3d.prove.pose.boxes import make_scratch
 from tear3d.prove.pose.home import seen_from_home
@@ -105,9 +106,10 @@ def poses_in(rng, node, count, known=None):
             yield np.clip(low + mix * (high - low), low, high)
 
 
-def frame_of(node):
+def frame_of(node, packed=None):
     g_low, g_high = (tuple(node[a : a + 3].tolist()) for a in (LOW, HIGH))
-    return cell_frame(int(node[FACE]), g_low, g_high)
+    frame = cell_frame(int(node[FACE]), g_low, g_high)
+    return frame if packed is None or packed.allowed is None else charted(frame, packed.allowed.chart)
 
 
 class Points(NamedTuple):
@@ -159,9 +161,10 @@ def convex_of(packed, node, dtype=np.float64, home=None, *, voters=False):
         stop = packed.gather_voters(packed.voters, (0, packed.size), *where)
     else:
         stop = packed.gather(np.arange(packed.size, dtype=np.int32), *where)
-    unit = np.finfo(dtype).eps / 2
+    unit = float(np.finfo(dtype).eps) / 2
     eps = packed.single_eps if voters else packed.eps
-    box, sides = seen_from_home(node, scratch.home, packed.farthest, eps, unit)
+    frame = frame_of(node, packed)
+    box, sides = seen_from_home(node, frame, scratch.home, packed.farthest, eps, unit), frame.half
     sums = sum_slopes(scratch.points, (0, stop), box, packed.ballot.loss, unit, scratch.work)
     active = set(np.flatnonzero(scratch.work.marks[:stop]).tolist())
     bound = corner_values(sums, scratch.work)
@@ -191,5 +194,5 @@ def setting_of(packed, slack, share=1.0, far_slack=0.02, zone=0.0, dtype=np.floa
     """What a search of boxes has to know; nothing is near when the zone is 0."""
     b = packed.ballot
     sizes = packed.farthest, zone, 1.1 * zone, packed.tips
-    unit = np.finfo(dtype).eps / 2
+    unit = float(np.finfo(dtype).eps) / 2
     return Setting(b.xi, b.radius, packed.eps, unit, Slacks(slack, share, far_slack), b.loss, *sizes)

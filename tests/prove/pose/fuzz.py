@@ -10,6 +10,7 @@ import sys
 import time
 import traceback
 
+from tests.prove.pose.priors import confined_case
 from tests.prove.pose.problems import examine, make_case
 
 
@@ -18,10 +19,11 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--tries", type=int, default=60, help="starts of the search against a proof")
+    parser.add_argument("--priors", action="store_true", help="with something known of the pose")
     chosen = parser.parse_args()
-    began, bad, closed, fewer, grouped, copied, apart = time.perf_counter(), 0, 0, 0, 0, 0, 0
+    began, bad, closed, fewer, grouped, copied, apart, about = time.perf_counter(), 0, 0, 0, 0, 0, 0, 0
     for seed in range(chosen.first, chosen.first + chosen.count):
-        case = make_case(seed)
+        case = confined_case(make_case(seed)) if chosen.priors else make_case(seed)
         try:
             verdict = examine(case, tries=chosen.tries)
         except Exception:
@@ -33,11 +35,13 @@ def main() -> int:
         grouped += verdict.grouped
         copied += verdict.copied
         apart += verdict.apart
+        about += verdict.about
         for line in verdict.wrong:
             bad += 1
             print(f"seed {seed}: {case.told}: {line}", flush=True)
     seconds = time.perf_counter() - began
-    kinds = f"{fewer} with pairs left out, {grouped} in groups, {copied} with copies between grids, {apart} taken apart"
+    kinds = f"{fewer} with pairs left out, {about} about pairs, {grouped} in groups, "
+    kinds += f"{copied} with copies between grids, {apart} taken apart"
     print(f"{chosen.count} problems, {kinds}, {closed} proven, {bad} wrong, {seconds:.0f} s")
     return 1 if bad else 0
 

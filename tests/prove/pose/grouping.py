@@ -68,11 +68,12 @@ def groups_matter(packed, rng, tries=8) -> bool:
     return False
 
 
-def search_and_look(voters, groups, ballot, threshold, state, scratch, *limits):
+def search_and_look(voters, groups, ballot, allowed, threshold, *rest):
     """`search_cells`, and the most parts that a cell was seen to be taken apart into: neighbours on the stack with the
     same rotations. Some are overwritten before they are seen."""
+    state, scratch = rest[:2]
     scratch.nodes[state.top :] = np.nan
-    state = search_cells(voters, groups, ballot, threshold, state, scratch, *limits)
+    state = search_cells(voters, groups, ballot, allowed, threshold, *rest)
     same_g, same_t = (
         np.all(scratch.nodes[1:, columns] == scratch.nodes[:-1, columns], axis=1)
         for columns in ([*range(a, a + 3), *range(b, b + 3)] for a, b in ((LOW, HIGH), (LOW + 3, HIGH + 3)))

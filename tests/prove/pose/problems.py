@@ -11,11 +11,12 @@ import numpy as np
 from tear3d.errors import InputError
 from tear3d.find.ascent import climb
 from tear3d.lab.synthetic import random_rotation
+from tear3d.problem.frame import Frame
 from tear3d.problem.limits import Limits
 from tear3d.problem.losses import LOSSES, Loss
 from tear3d.problem.objective import Scored, full_saving
 from tear3d.problem.options import Options
-from tear3d.problem.pairs import Frame, Pairs
+from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 from tear3d.prove import whole
 from tear3d.prove.certificate import StageCertificate
@@ -23,6 +24,7 @@ from tear3d.prove.pose import stage as module
 from tear3d.prove.pose.stage import ELSEWHERE, usable
 from tests.naive import chart_rotation
 from tests.prove.pose.grouping import grouped, groups_matter, looking_for_parts, some_choices
+from tests.prove.pose.hubbing import small_hubs
 from tests.prove.pose.sifting import SMALL, lost, small_sieves
 
 SHAPES = ["cloud", "cloud", "ties", "duplicates", "plane", "plane", "line", "cube"]
@@ -35,7 +37,9 @@ bound, ..."""
 RIMS = [0.0, 1.3]
 ALIVE = [0.05, 0.5, np.inf]
 SINGLE_GAPS = [0.0, 0.0, np.inf]
-"""... as are what a sift is worth, and from which gap on boxes are bounded in single precision."""
+LITTLE = [-1.0, np.inf]
+"""... as are what a sift is worth, from which gap on boxes are bounded in single precision, and whether poses are
+looked for about one pair after the other."""
 
 
 class Case(NamedTuple):
@@ -55,6 +59,7 @@ class Case(NamedTuple):
 def bare(x, y, xi, w=1.0):
     """Pairs without checks, for what `Pairs.of` would refuse."""
     zero = np.zeros(3)
+    x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)  # as kernels want them
     return Pairs(x, y, np.atleast_1d(xi), np.atleast_1d(w), Frame(zero, zero), zero, zero)
 
 
@@ -198,7 +203,9 @@ class Verdict(NamedTuple):
     copied: bool
     """... whether voters were copied between two grids of a cell, ..."""
     apart: bool
-    """... and whether a cell was seen to be taken apart."""
+    """... whether a cell was seen to be taken apart, ..."""
+    about: bool
+    """... and whether poses were looked for about one pair after the other."""
 
 
 def examine(case: Case, *, tries: int = 60) -> Verdict:
@@ -213,15 +220,17 @@ def examine(case: Case, *, tries: int = 60) -> Verdict:
         looking_for_parts() as parts,
         small_sieves(SMALL[rng.integers(len(SMALL))], rng.choice(ALIVE)) as noted,
         mock.patch.multiple(whole, SHARE=share, LOW_SHARE=share, ABOVE_RIM=rng.choice(RIMS)),
-        mock.patch.multiple(whole, SINGLE_GAP=float(other.choice(SINGLE_GAPS))),
+        mock.patch.multiple(whole, SINGLE_GAP=float(other.choice(SINGLE_GAPS)), LITTLE=float(other.choice(LITTLE))),
+        small_hubs(other),
         mock.patch.multiple(module, SURE=sure),
     ):
         found = whole.prove_pose(case.pairs, start, options, Limits(node_limit=case.limit))
     ((proof,),) = (attempt.stages for attempt in found.attempts)
     returned = found.best.pose
-    edge = ELSEWHERE * float(np.median(cloud.xi)) * (1.0 + 1e-9)
+    edge = ELSEWHERE * float(np.median(cloud.xi) if len(cloud) else 0.0) * (1.0 + 1e-9)
     most, far, missing = 0.0, 0.0, 0
-    for pose in _candidates(rng, case, returned, found.elsewhere, tries):
+    for candidate in _candidates(rng, case, returned, found.elsewhere, tries):
+        pose = case.pairs.allow(candidate)
         saving = full_saving(case.pairs, pose, case.loss)
         most = max(most, saving)
         if saving > far and displacement(cloud, pose, returned) > edge:
@@ -236,13 +245,25 @@ def examine(case: Case, *, tries: int = 60) -> Verdict:
         wrong.append(f"{missing} times a pair was left out that saves something in a pose that matters")
     if proof.closed and proof.saving_bound > proof.saving * (1.0 + case.gap) * (1.0 + 1e-12):
         wrong.append("closed, and the gap is open")
+    if case.pairs.prior is not None and not case.pairs.prior.contains(returned):
+        wrong.append("the pose returned is not allowed")
     if not np.isclose(full_saving(case.pairs, returned, case.loss), proof.saving, rtol=1e-12):
         wrong.append("the pose returned does not save what the certificate says")
     left = (len(noted[0][0].index), noted[0][1]) if noted else (len(cloud), len(cloud))
     packs = [stage.packed for stage in stages if stage.packed is not None]
     copied = any(pack.size > pack.ballot.many for pack in packs)
     in_groups = any(groups_matter(pack, other) for pack in packs)
-    return Verdict(proof, most, far, wrong, left, in_groups, copied, bool(parts))
+    return Verdict(
+        proof,
+        most,
+        far,
+        wrong,
+        left,
+        in_groups,
+        copied,
+        bool(parts),
+        any(sifted.cells is not None for sifted, _ in noted),
+    )
 
 
 def _candidates(rng, case, returned, rival, tries):
@@ -251,13 +272,14 @@ def _candidates(rng, case, returned, rival, tries):
     if rival is not None:
         starts.append(rival)
     starts += [moved(rng, case.pairs, returned, bounds) for bounds in rng.uniform(0.1, 8.0, tries // 4)]
-    for pose in starts:
+    for start in starts:
+        pose = case.pairs.allow(start)
         yield pose
         yield climb(case.pairs, pose, case.loss)[0]
         yield climb(case.pairs, pose, case.loss, graduated=False)[0]
     around = ELSEWHERE * (1.0 + 1e-6)
     best = max(
-        (moved(rng, case.pairs, returned, around) for _ in range(2 * tries)),
+        (case.pairs.allow(moved(rng, case.pairs, returned, around)) for _ in range(2 * tries)),
         key=lambda pose: full_saving(case.pairs, pose, case.loss),
     )
     yield best

@@ -10,7 +10,7 @@ import numpy as np
 
 from tear3d.problem.objective import full_saving
 from tear3d.prove import whole
-from tear3d.prove.pose import sieve, sift, trials
+from tear3d.prove.pose import hubs, sieve, sift, trials
 from tear3d.prove.pose.sift import Sifted
 
 SMALL = [(8, 12, 20), (16, 24, 40), (40, 60, 100), (500, 500, 500)]
@@ -27,18 +27,22 @@ def small_sieves(sizes, alive: float = np.inf) -> Iterator[list[tuple[Sifted, in
     """While the block runs small problems are sifted, in parts of such sizes, and noted: what was left, of how many."""
     noted: list[tuple[Sifted, int]] = []
 
-    def sift_and_note(pairs, *args):
-        sifted = sift.sift(pairs, *args)
-        if sifted is not None:
-            noted.append((sifted, len(pairs)))
-        return sifted
+    def noting(step):
+        def sift_and_note(pairs, *args):
+            sifted = step(pairs, *args)
+            if sifted is not None:
+                noted.append((sifted, len(pairs)))
+            return sifted
+
+        return sift_and_note
 
     with ExitStack() as stack:
         for module, values in FREE.items():
             stack.enter_context(mock.patch.multiple(module, **values))
         stack.enter_context(mock.patch.multiple(trials, SIZES=sizes, ALIVE=alive))
         stack.enter_context(mock.patch.multiple(sieve, SIZES=sizes))
-        stack.enter_context(mock.patch.multiple(whole, sift=sift_and_note))
+        patches = {"sift": noting(sift.sift), "sift_by_hubs": noting(hubs.sift_by_hubs)}
+        stack.enter_context(mock.patch.multiple(whole, **patches))
         yield noted
 
 

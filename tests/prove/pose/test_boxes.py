@@ -18,7 +18,7 @@ from tear3d.prove.pose.nodes import BOXES, HIGH, LOW
 from tear3d.prove.pose.points import pack
 from tests import naive
 from tests.naive_pose import pose_saving
-from tests.prove.pose.cases import mixed_pairs, node_of, points_of, poses_in, random_box, setting_of
+from tests.prove.pose.cases import frame_of, mixed_pairs, node_of, points_of, poses_in, random_box, setting_of
 
 seeds = st.integers(0, 2**32 - 1)
 losses = st.sampled_from(sorted(LOSSES))
@@ -49,7 +49,7 @@ def test_a_finished_subtree_has_bounded_its_box(seed, loss):
     scratch, setting = scratch_of(p, node), setting_of(p, 0.05)
     state, before = beginning(0.5 * each), 0
     while state.top > 0:
-        state = search_boxes(setting, state, scratch, 20_000, 2**40)
+        state = search_boxes(setting, p.allowed, state, scratch, 20_000, 2**40)
         # A box costs BOX_COST at least, however few its points are.
         assert state.cells - before <= 20_000 // BOX_COST + 1
         before = state.cells
@@ -79,7 +79,9 @@ def test_what_is_closed_elsewhere_bounds_what_is_elsewhere(seed, loss, share):
     node = node_of(p.ceiling, BOXES, 0, (-size[:3], size[:3]), (-size[3:], size[3:]))
     start = float(pose_saving(points, np.eye(3), np.zeros(3), loss).sum())
     scratch = scratch_of(p, node)
-    state = search_boxes(setting_of(p, 0.05, share=share, zone=zone), beginning(start), scratch, 2**40, 20_000)
+    state = search_boxes(
+        setting_of(p, 0.05, share=share, zone=zone), p.allowed, beginning(start), scratch, 2**40, 20_000
+    )
     open_boxes = scratch.nodes[: state.top]
     for pose in poses_in(rng, node, 300):
         rotation = naive.chart_rotation(0, pose[:3])
@@ -107,7 +109,7 @@ def test_the_saving_of_a_pose_is_that_of_its_twin(loss):
         rotation = naive.chart_rotation(face, g)
         t = points.y[:, 3] - rotation @ points.x[:, 3] + 0.01
         scratch = scratch_of(p, node_of(p.ceiling, BOXES, face, (g - 0.1, g + 0.05), (t - 0.2, t + 0.1)))
-        value = saving_at(scratch.points, (2, 30), LOSSES[loss].code, scratch.home, face, np.concatenate([g, t]))
+        value = saving_at(scratch.points, (2, 30), LOSSES[loss].code, scratch.home, None, face, np.concatenate([g, t]))
         assert value == pytest.approx(pose_saving(points, rotation, t, loss)[2:30].sum())
         assert value > 0.0
 
@@ -124,7 +126,7 @@ def test_bounds_do_not_depend_on_where_in_memory_they_are_computed(dtype):
             del kept[rng.integers(5)]
         s = kept[-1]
         stop = p.gather(np.arange(300, dtype=np.int32), node, s.home, s.points)
-        box, _ = seen_from_home(node, s.home, p.farthest, p.eps, 2.0**-24)
+        box = seen_from_home(node, frame_of(node), s.home, p.farthest, p.eps, 2.0**-24)
         sums = sum_slopes(s.points, (0, stop), box, p.ballot.loss, 2.0**-24, s.work)
         corner_values(sums, s.work)
         found.add((sums, tuple(s.work.values.tolist())))
@@ -137,7 +139,7 @@ def test_a_box_that_cannot_be_split_keeps_its_bound(loss):
     points = points_of(p)
     t = points.y[:, 0] - points.x[:, 0]
     scratch = scratch_of(p, node_of(p.ceiling, BOXES, 0, (np.zeros(3), np.zeros(3)), (t, t)))
-    state = search_boxes(setting_of(p, 0.0), beginning(), scratch, 2**40, 2**40)
+    state = search_boxes(setting_of(p, 0.0), p.allowed, beginning(), scratch, 2**40, 2**40)
     assert (state.top, state.cells) == (0, 1)
     assert state.found
     assert state.saving <= state.closed <= state.saving * (1 + 1e-9)

@@ -53,7 +53,7 @@ def check_search(rng, exact, node, poses, cells, share, room):
     state, bounds, most = BEGINNING, [[] for _ in poses], 1
     while state.top > 0 and state.cells < cells:
         limits = int(rng.choice([1, 10**9])), cells
-        state, parts = search_and_look(p.voters, p.groups, p.ballot, threshold, state, scratch, *limits)
+        state, parts = search_and_look(p.voters, p.groups, p.ballot, p.allowed, threshold, state, scratch, *limits)
         most = max(most, parts)
         for (pose, _), needed in zip(poses, savers, strict=True):
             waiting = range(state.top if state.stop == 0 else state.top - 1)
@@ -171,7 +171,7 @@ def test_a_cell_is_taken_apart_into_boxes_that_hold_its_rivals():
     node[LOW + 3 : LOW + 6], node[HIGH + 3 : HIGH + 6] = p.low, p.high
     scratch = scratch_for(p, 100)
     scratch.nodes[0] = node
-    state = search_cells(p.voters, p.groups, p.ballot, 0.06 * p.ceiling, BEGINNING, scratch, 1, 10**9)
+    state = search_cells(p.voters, p.groups, p.ballot, p.allowed, 0.06 * p.ceiling, BEGINNING, scratch, 1, 10**9)
     assert (state.top, state.cells, state.stop) == (8, 1, 0)
     places = set()
     for k, part in enumerate(scratch.nodes[:8]):
@@ -191,5 +191,7 @@ def test_a_full_stack_is_given_back():
     p, scratch = exact.packed, scratch_for(exact.packed, 100)
     scratch.nodes[:] = node
     top = STACK - 7
-    state = search_cells(p.voters, p.groups, p.ballot, 0.0, BEGINNING._replace(top=top), scratch, 10**9, 10**9)
+    state = search_cells(
+        p.voters, p.groups, p.ballot, p.allowed, 0.0, BEGINNING._replace(top=top), scratch, 10**9, 10**9
+    )
     assert (state.top, state.cells, state.stop) == (top, 0, 0)

@@ -104,7 +104,7 @@ def test_what_a_search_of_boxes_closes(seed, kind, loss, cells, share, dtype):
     poses = list(savings(rng, exact, node, known, 6))
     scratch = scratch_of(p, node, dtype)
     start = share * float(max(saving for _, saving in poses))
-    state = search_boxes(setting_of(p, 0.01, dtype=dtype), beginning(start), scratch, 2**40, cells)
+    state = search_boxes(setting_of(p, 0.01, dtype=dtype), p.allowed, beginning(start), scratch, 2**40, cells)
     assert state.cells <= cells
     for pose, saving in poses:
         holding = [float(box[BOUND]) for box in scratch.nodes[: state.top] if inside(box, pose)]
@@ -172,9 +172,8 @@ def test_without_the_margin_for_single_precision_corners_would_fail(monkeypatch)
         assert saving <= Fraction(convex_of(exact.packed, node, np.float32, home).bound)
     plain = seen_from_home.py_func
 
-    def bare(node, home, farthest, eps, unit):
-        box, half = plain(node, home, farthest, eps, 0.0)
-        return box, half
+    def bare(node, frame, home, farthest, eps, unit):
+        return plain(node, frame, home, farthest, eps, 0.0)
 
     monkeypatch.setattr("tests.prove.pose.cases.seen_from_home", bare)
     monkeypatch.setattr("tests.prove.pose.cases.sum_slopes", unrounded)

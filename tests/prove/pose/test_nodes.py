@@ -125,7 +125,7 @@ def test_no_pose_of_a_near_box_moves_a_point_far(seed):
         assert not near or moved.max() <= zone
         # The mean of a cloud moves no farther than its points.
         some = max(moved[:16].max(), np.linalg.norm(pose[3:]))
-        assert is_elsewhere(int(node[FACE]), pose, tips, zone) == (some > zone)
+        assert is_elsewhere(None, int(node[FACE]), pose, tips, zone) == (some > zone)
     if not near and node[FACE] == 0:  # not for nothing: a point across the farthest turn, and the farthest shift
         reach = [
             np.linalg.norm(np.maximum(abs(node[LOW + k : LOW + k + 3]), abs(node[HIGH + k : HIGH + k + 3])))

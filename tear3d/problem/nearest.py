@@ -1,0 +1,56 @@
+"""The allowed pose nearest to another: rotations first, then the place where a point goes.
+
+How near a pose is, is how far it moves a cloud: a point far from the cloud is brought back by a turn that the cloud
+hardly feels, one in its middle by a shift.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tear3d.problem.arrays import FloatArray
+from tear3d.problem.turns import cross_matrix, turn_about
+
+HALVINGS = 80
+"""Of an interval of λ, from which on it does not change in float64."""
+
+
+def brought_back(
+    away: FloatArray, reach: FloatArray, distance: float, axis: FloatArray | None, slide: float
+) -> FloatArray:
+    """The change of a place, of least cost, after which it is within `distance` of 0, and within `slide` along an axis.
+
+    Changes along `reach` (3×k), as far as they are large, cost less: the cost is Δᵀ (1 + reach·reachᵀ)⁻¹ Δ.
+    """
+    values, vectors = np.linalg.eigh(np.eye(3) + reach @ reach.T)
+    change = np.zeros(3)
+    along = 0.0 if axis is None else float(axis @ away)
+    if axis is not None and abs(along) > slide:
+        cheap = (vectors * values) @ vectors.T @ axis
+        change = cheap * ((math.copysign(slide, along) - along) / float(axis @ cheap))
+    there = vectors.T @ (away + change)
+    if float(np.linalg.norm(there)) <= distance:
+        return change
+    # |e_i / (1 + λ v_i)| of the components of e falls with λ: to the distance.
+    low, high = 0.0, 1.0
+    while float(np.linalg.norm(there / (1.0 + high * values))) > max(distance, 1e-18 * float(np.linalg.norm(there))):
+        low, high = high, 4.0 * high
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        if float(np.linalg.norm(there / (1.0 + middle * values))) > distance:
+            low = middle
+        else:
+            high = middle
+    return np.asarray(vectors @ (there / (1.0 + high * values)) - away)
+
+
+def turn_for(change: FloatArray, arm: FloatArray, ways: FloatArray, radius: float) -> FloatArray:
+    """The rotation that does its share of a change of place at the end of an arm, for a cloud of some radius, by turns
+    about some axes (3×k) only; a shift does the rest."""
+    reach = -cross_matrix(arm) @ ways / radius
+    share = np.linalg.solve(np.eye(3) + reach @ reach.T, change)
+    turn = ways @ (reach.T @ share) / radius
+    angle = float(np.linalg.norm(turn))
+    return np.eye(3) if angle < 1e-300 else turn_about(turn / angle, angle)
