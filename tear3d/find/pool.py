@@ -115,12 +115,11 @@ class Pool:
         return member
 
     def polish(self, member: Member) -> Member:
-        """The best of the member and what two more ascents make of it, one by way of least squares."""
+        """The better of the member and what an ascent by way of least squares makes of it."""
         if self.limits.over():
             return member
         smooth = self._refine(member.pose, LOSSES["tls"])
-        again = [self._refine(start.pose, self.loss) for start in (smooth, member)]
-        return max(member, *again, key=lambda candidate: candidate.saving)
+        return max(member, self._refine(smooth.pose, self.loss), key=lambda candidate: candidate.saving)
 
     def _refine(self, pose: Pose, loss: Loss) -> Member:
         reached = climb_from(survey(self.pairs, self.pairs.allow(pose), loss, BAND), self.pairs, loss, graduated=True)

@@ -21,8 +21,8 @@ SHARED = 4_000_000
 """Batches with so many lengths to compare are shared between threads, in PARTS parts whatever the number of threads,
 (a part of fewer takes about as long as waking a thread), ..."""
 PARTS = 4
-BITE = 32
-"""... and searched in bites of so many pivots, between which a part looks at the clock."""
+BITE, LENGTHS = 32, 1 << 18
+"""... and searched in bites of so many pivots, or more with so few lengths, between which a part looks at the clock."""
 
 
 @dataclass
@@ -104,6 +104,15 @@ class Explorer:
         offer_best(self.pool, poses, scores)
         return self._over()
 
+    def sweep(self, current: Round) -> None:
+        """Try all pivots of a round, however often some lead to the same pose."""
+        self._sample = self.seeker.rows(current.pairs)
+        found = Hypotheses(np.empty((current.pivots, 12)), np.zeros(current.pivots))
+        self._batch(0, current.pivots, current.reach, found)
+        self.tried += current.pivots
+        self.report()
+        offer_best(self.pool, found.poses, found.scores)
+
     def report(self) -> None:
         best = self.pool.best
         self.limits.report("candidates", best.saving if best else 0.0, self.pool.ceiling)
@@ -115,13 +124,14 @@ class Explorer:
         """Search the pivots first..last−1."""
         poses, scores = found.poses, found.scores
         aim = self.seeker.aim(self.pool.loss, reach)
+        bite = max(BITE, LENGTHS // self._sample.shape[1])
 
         def search(part: tuple[int, int], _: None = None) -> float:
             level = found.floor
-            for a in range(part[0], part[1], BITE):
+            for a in range(part[0], part[1], bite):
                 if self.limits.over():
                     break
-                b = min(a + BITE, part[1])
+                b = min(a + bite, part[1])
                 level = self.seeker.search(self._sample, aim, Span(a, b, level), poses[a:b], scores[a:b])
             return level
 

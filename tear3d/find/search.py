@@ -90,7 +90,8 @@ class Search:
         pool = Pool(sample, options.the_loss, _judge_of(sample, pairs, judge), limits)
         tried, ended_by = _explore(pool, options.threads)
         offer_triples(pool)
-        if pool.best is None or pool.best.count < 0.5 * len(sample):
+        # Least squares over all: where what agrees was hit again and again, it has nothing to add.
+        if ended_by != "hits" and (pool.best is None or pool.best.count < 0.5 * len(sample)):
             pool.offer(procrustes(sample.x, sample.y, np.broadcast_to(sample.w, len(sample))).row)
         return cls(pairs, pool, options, judge, tried, ended_by)
 
@@ -164,7 +165,8 @@ class Search:
         with Crew[None](self.options.threads, limits) as crew:
             explorer = Explorer(pool, crew, lambda hits, pairs: False)
             for reach in RIVAL_REACHES:
-                if explorer.run(Round(pairs, min(pairs, RIVAL_PIVOTS), reach)):
+                explorer.sweep(Round(pairs, min(pairs, RIVAL_PIVOTS), reach))
+                if limits.over():
                     break
         return [member.pose for member in pool.members]
 

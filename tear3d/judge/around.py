@@ -159,7 +159,8 @@ class Near(NamedTuple):
         """Of the savings of the pairs, with respect to (ω, v)."""
         inside = np.abs(self.r).sum(axis=1) < self.xi if loss.code == TEAR else np.ones(len(self.r), bool)
         psi = (np.sign(self.r) if loss.code == TEAR else self.r) * (self.w * inside)[:, None] @ self.rotation
-        return np.hstack((np.cross(self.x, psi), psi))
+        (a, b, c), (p, q, r) = self.x.T, psi.T
+        return np.stack((b * r - c * q, c * p - a * r, a * q - b * p, p, q, r), axis=1)
 
     def information(self, weights: FloatArray) -> FloatArray:
         """Σ weight·Jᵀ J of (ω, v)."""

@@ -49,7 +49,8 @@ def design_effect(points: FloatArray, gradients: FloatArray, bound: float) -> fl
         numbers, count = voxel_numbers(points, edge * bound)
         if count < FEWEST_BLOCKS:
             break
-        sums = np.stack([np.bincount(numbers, column, count) for column in scaled.T], axis=1)
+        entries = (6 * numbers[:, None] + np.arange(6)).ravel()
+        sums = np.bincount(entries, scaled.ravel(), 6 * count).reshape(count, 6)
         ratio = float(np.sum(sums @ inverse * sums)) / 6.0
         effect = max(effect, ratio * (1.0 - CERTAIN * math.sqrt(2.0 / (6.0 * count))))
     return effect

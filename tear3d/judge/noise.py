@@ -14,11 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from tear3d.problem.arrays import FloatArray
+from tear3d.problem.ranks import median
 
 ROUNDS, CHANGE = 300, 1e-5
 """Rounds at most, and the relative change of s at which they end. All free choices."""
 SHELL = 0.8
 """At the start, whatever lies beyond this radius counts as wrong, and the ball inside is as dense with wrong ones."""
+FINE = 1e-9
+"""How exactly a spread is found that the next round changes again."""
 LEAST = 1e-15
 """Smaller spreads are rounding errors of a noise bound's size."""
 _BALL = {2: math.pi, 3: 4.0 / 3.0 * math.pi}
@@ -91,9 +94,9 @@ def fit_noise(squares: FloatArray, bounds: FloatArray, reach: float, axes: int =
     -------
     Noise
     """
-    bound = float(np.median(bounds))
+    bound = median(bounds)
     sizes, ball = (bounds / bound) ** axes, _BALL[axes] * reach**axes
-    scale = min(reach, max(math.sqrt(float(np.median(squares)) / _MEDIAN[axes]), LEAST))
+    scale = min(reach, max(math.sqrt(median(squares) / _MEDIAN[axes]), LEAST))
     # Never none: a rate of zero would stay so.
     beyond = np.count_nonzero(squares > (SHELL * reach) ** 2) + 1
     wrong = min(0.9, beyond / len(squares) / (1.0 - SHELL**axes))
@@ -118,7 +121,7 @@ def _scale_of(square: float, axes: int) -> float:
         return min(low, high)
     for _ in range(60):
         scale = 0.5 * (low + high)
-        if high - low <= 1e-15 * high:
+        if high - low <= FINE * high:
             break
         if _excess(scale, square, axes) < 0.0:
             low = scale

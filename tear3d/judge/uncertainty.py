@@ -26,6 +26,7 @@ from tear3d.judge.noise import absolute_within, gaussian_within, square_within
 from tear3d.judge.symmetry import plain
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.losses import CM, TEAR, Loss
+from tear3d.problem.ranks import median
 from tear3d.problem.turns import cross_matrix
 
 FEWEST = 3
@@ -163,7 +164,7 @@ def _sandwich(around: Around, loss: Loss, ways: FloatArray) -> FloatArray | None
     covariance = _solved(near.information(slope), near.information(variance), ways)
     if covariance is None or _undetermined(around) is not None:
         return None
-    shared = design_effect(near.x, near.gradients(loss), float(np.median(near.xi)))
+    shared = design_effect(near.x, near.gradients(loss), median(near.xi))
     coordinates = around.noise.axes * float(np.sum(right))
     excess = float(np.trace(covariance @ near.information(right / spread**2)))
     return covariance * _few(coordinates, excess, ways.shape[1]) * shared

@@ -164,5 +164,6 @@ def _away(points: FloatArray, middle: FloatArray) -> FloatArray:
     out = np.empty(len(points))
     for first in range(0, len(points), SAMPLE):  # no temporary array of all
         rows = slice(first, first + SAMPLE)
-        out[rows] = np.abs(points[rows] - middle).max(axis=1)
+        a, b, c = np.abs(points[rows] - middle).T  # far faster than a maximum along rows of three
+        np.maximum(np.maximum(a, b), c, out=out[rows])
     return out
