@@ -11,7 +11,7 @@ OPEN3D_LIBRARIES := libusb-1.0-0 libegl1 libgl1 libgomp1 libx11-6
 PYTEST_ALL := $(BIN)/python -m pytest --no-skips -rs --durations=15
 # Most tests keep one core busy: two runs at once take little more than half as long. What these folders hold takes about
 # as long as the rest; a new folder is part of the rest.
-HALF := tests/benchmarks tests/clouds tests/docs tests/mapping
+HALF := tests/benchmarks tests/clouds tests/docs tests/mapping tests/stream
 
 .PHONY: install demo test test-all test-half test-rest system check format fuzz coverage bench bench-quick docs build clean
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
+import numba
 from numba import _dynfunc  # type: ignore[attr-defined]
 from numba.core import codegen, cpu, event
 
+from tear3d.cli.loading import TESTED
 from tear3d.cli.shortcuts import replaced
 
 
@@ -69,6 +71,33 @@ class _Watch(event.Listener):  # type: ignore[misc]
 
         return _finalize_final_module
 
+    def optimised(self, own: Any) -> Any:
+        """What is linked into others is made better there, here only what helps to inline it."""
+
+        def _optimize_final_module(library: Any) -> None:
+            if self._depth < 2:
+                own(library)
+                return
+            passes, builder = library._codegen._module_pass_manager(
+                loop_vectorize=False, slp_vectorize=False, opt=0, cost="cheap"
+            )
+            passes.run(library._final_module, builder)
+
+        return _optimize_final_module
+
+
+def _lightly(own: Any) -> Any:
+    """The passes over each function, before those over all that do the same again: at the lowest level that has any."""
+
+    def _optimize_functions(library: Any, module: Any) -> None:
+        module.data_layout = library._codegen._data_layout
+        for function in module.functions:
+            if not function.is_declaration:
+                passes, builder = library._codegen._function_pass_manager(opt=1)
+                passes.run(function, builder)
+
+    return _optimize_functions
+
 
 def _from_cache(library: Any) -> bool:
     """Whether machine code was found there, with an entry: such a kernel is not forgotten."""
@@ -86,5 +115,9 @@ def entries_for_calls() -> Iterator[None]:
         event.install_listener("numba:compile", watch),
         replaced(cpu.CPUContext, "get_executable", watch.executable),
         replaced(codegen.JITCodeLibrary, "_finalize_final_module", watch.finalized),
+        ExitStack() as stack,
     ):
+        if numba.__version__.startswith(TESTED):
+            stack.enter_context(replaced(codegen.JITCodeLibrary, "_optimize_final_module", watch.optimised))
+            stack.enter_context(replaced(codegen.JITCodeLibrary, "_optimize_functions", _lightly))
         yield

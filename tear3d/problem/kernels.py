@@ -16,6 +16,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
+from tear3d.problem.pace import slowness
+
+STARTUP = 2
+"""Seconds until a process begins to compile, in the same units."""
 _PAUSE = 0.02
 """Seconds between two looks at the processes; free choice."""
 
@@ -28,29 +32,29 @@ class Group(NamedTuple):
     """The one that is compiled last: when it is in the cache, all are. Empty where no name can tell, as of kernels in
     another precision."""
     seconds: int
-    """About what it takes on one of two cores of an AMD EPYC server while the other is as busy (some are foreseen from
-    another machine), ..."""
+    """About what it takes on one of two cores while the other is as busy, on the machine of `tear3d.problem.pace`
+    ("rows" and those of a prior are foreseen from the others), ..."""
     beside: str = ""
     """... in the process of this group, whose kernels it shares."""
 
 
 GROUPS: dict[str, Group] = {
-    "rows": Group("prove.row.subtree", "search_subtree", 9),
-    "all rows": Group("", "", 16),
-    "votes": Group("prove.pose.cells", "search_cells", 7),
-    "confined votes": Group("prove.domains.allowed", "angle_of_cosine", 9),  # those of a prior
-    "all votes": Group("", "", 12),
-    "slopes": Group("prove.pose.boxes", "search_boxes", 6),
-    "confined slopes": Group("prove.domains.allowed", "permits", 7),
-    "all slopes": Group("", "", 13),
-    "ascents": Group("judge.chance", "_count_kept", 3),  # shares kernels with slopes: among equals next to them
+    "rows": Group("prove.row.subtree", "search_subtree", 11),
+    "all rows": Group("", "", 20),
+    "votes": Group("prove.pose.cells", "search_cells", 8),
+    "confined votes": Group("prove.domains.allowed", "angle_of_cosine", 11),  # those of a prior
+    "all votes": Group("", "", 16),
+    "slopes": Group("prove.pose.boxes", "search_boxes", 7),
+    "confined slopes": Group("prove.domains.allowed", "permits", 9),
+    "all slopes": Group("", "", 16),
+    "ascents": Group("judge.chance", "_count_kept", 4),  # shares kernels with slopes: among equals next to them
     "pivots": Group("find.pivots", "search_pivots", 2),
-    "upright": Group("find.upright", "search_upright", 1),
-    "lengths": Group("prove.bounds.lengths", "find_followers", 1),
+    "upright": Group("find.upright", "search_upright", 2),
+    "lengths": Group("prove.bounds.lengths", "find_followers", 2),
     "hubs": Group("prove.bounds.spokes", "search_spokes", 2),
-    "tallies": Group("prove.bounds.tallies", "mark_voters", 3, beside="votes"),
-    "clouds": Group("clouds.equations", "_error", 4),
-    "sweeps": Group("prove.bounds.ranges", "rectangle_ranges", 3, beside="rows"),
+    "tallies": Group("prove.bounds.tallies", "mark_voters", 4, beside="votes"),
+    "clouds": Group("clouds.equations", "_error", 5),
+    "sweeps": Group("prove.bounds.ranges", "rectangle_ranges", 4, beside="rows"),
 }
 WARMUP = tuple(name for name in GROUPS if f"all {name.removeprefix('confined ')}" not in GROUPS)
 """All of them."""
@@ -101,8 +105,10 @@ def settle(names: Iterable[str] = tuple(GROUPS)) -> None:
 
 
 def expected_seconds(names: Sequence[str], cores: int | None = None) -> int:
-    """About how long these groups take together."""
-    return max(sum(GROUPS[name].seconds for name in share) for share in _shares(names, cores or count_cores()))
+    """About how long these groups take together on this machine."""
+    cores = cores or count_cores()
+    longest = max(sum(GROUPS[name].seconds for name in share) for share in _shares(names, cores))
+    return max(1, round(((STARTUP if cores > 1 else 0) + longest) * slowness()))
 
 
 def count_cores() -> int:

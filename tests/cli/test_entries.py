@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import platform
+
 import numba
+import numpy as np
 import pytest
 from numba import njit
 
@@ -58,3 +61,31 @@ def test_what_was_in_the_cache_before_can_be_called(made):
         assert outer(1.0) == 1.0
         assert again(1.0) == 2.0
     assert again.stats.cache_hits
+
+
+def _scale(values, out):
+    for i in range(values.size):
+        out[i] = 2.5 * values[i]
+
+
+def _packed(kernel):
+    """Whether its machine code multiplies several numbers at once, where that can be read."""
+    readable = platform.machine() in ("x86_64", "AMD64")
+    return not readable or any("mulpd" in code for code in kernel.inspect_asm().values())
+
+
+def test_loops_of_inner_kernels_are_vectorised_in_the_outer_one():
+    """They are made better there only."""
+    scale = njit(_scale)
+
+    def run(values, out):
+        scale(values, out)
+        return out.sum()
+
+    quick, usual = njit(run), njit(run)
+    values = np.arange(1001.0)
+    with entries_for_calls():
+        total = quick(values, np.empty(1001))
+    assert total == usual(values, np.empty(1001))
+    assert _packed(quick)
+    assert _packed(usual)

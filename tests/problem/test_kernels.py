@@ -105,10 +105,18 @@ def test_plain_python_is_never_cold(monkeypatch):
 
 def test_expected_seconds_are_shared_by_the_cores(monkeypatch):
     monkeypatch.setattr(kernels, "count_cores", lambda: 2)
+    monkeypatch.setattr(kernels, "slowness", lambda: 1.0)
     names = kernels.needed()
     seconds = [kernels.GROUPS[name].seconds for name in names]
-    assert max(seconds) <= kernels.expected_seconds(names) <= (sum(seconds) + 1) / 2
+    assert max(seconds) <= kernels.expected_seconds(names) - kernels.STARTUP <= (sum(seconds) + 1) / 2
     assert kernels.expected_seconds(names, 1) == sum(seconds)
+
+
+def test_expected_seconds_are_those_of_this_machine(monkeypatch):
+    monkeypatch.setattr(kernels, "slowness", lambda: 3.0)
+    assert kernels.expected_seconds(["votes"], 1) == 3 * kernels.GROUPS["votes"].seconds
+    monkeypatch.setattr(kernels, "slowness", lambda: 0.01)
+    assert kernels.expected_seconds(["votes"], 1) == 1
 
 
 @pytest.mark.parametrize("executable", ["", "/usr/bin/qgis", "C:/maya.exe"])
