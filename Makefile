@@ -10,7 +10,7 @@ OPEN3D_LIBRARIES := libusb-1.0-0 libegl1 libgl1 libgomp1 libx11-6
 
 PYTEST_ALL := $(BIN)/python -m pytest --no-skips -rs --durations=15
 # Most tests keep one core busy: two runs at once take little more than half as long. What these folders hold takes about
-# as long as the rest; a new folder is part of the rest.
+# as long as the rest; a new folder is part of the rest. Tests that look at the clock run afterwards, with nothing beside them.
 HALF := tests/benchmarks tests/clouds tests/docs tests/mapping tests/stream
 
 .PHONY: install demo test test-all test-half test-rest system check format fuzz coverage bench bench-quick docs build clean
@@ -37,14 +37,15 @@ test: $(STAMP)
 test-all: $(STAMP_ALL) system
 	$(BIN)/tear3d warmup
 	$(MAKE) --no-print-directory -j2 test-half test-rest
+	$(PYTEST_ALL) -m clock
 
 test-half:
-	$(PYTEST_ALL) $(HALF)
+	$(PYTEST_ALL) -m "not clock" $(HALF)
 
 # Printed when it is over.
 test-rest:
 	@mkdir -p out
-	@$(PYTEST_ALL) -p no:cacheprovider tests $(HALF:%=--ignore=%) >out/test-rest.log 2>&1; code=$$?; \
+	@$(PYTEST_ALL) -m "not clock" -p no:cacheprovider tests $(HALF:%=--ignore=%) >out/test-rest.log 2>&1; code=$$?; \
 		cat out/test-rest.log; exit $$code
 
 # What Debian has to add: Chromium, and the libraries that Open3D is linked to.

@@ -6,6 +6,7 @@ import time
 from io import StringIO
 
 import numpy as np
+import pytest
 from rich.console import Console
 
 import tear3d
@@ -56,6 +57,7 @@ def test_braille_sets_the_right_dots():
     assert braille(np.array([[9.0, 9.0], [-1.0, 0.0]]), low, high, 2, 1) == "\u2800\u2800"
 
 
+@pytest.mark.clock
 def test_help_is_fast_and_imports_nothing_heavy():
     started = time.perf_counter()
     finished = tear3d_command("--help")

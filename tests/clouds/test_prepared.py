@@ -161,6 +161,7 @@ def test_as_a_source_it_is_a_cloud_like_any_other():
     assert_same(register(tear3d.prepare(source), target), register(source, target))
 
 
+@pytest.mark.clock
 def test_a_time_limit_holds_while_the_target_is_prepared_and_nothing_half_done_is_kept(here, plain, large):
     prepared = tear3d.prepare(large)
     began = time.perf_counter()
@@ -175,6 +176,7 @@ def test_a_time_limit_holds_while_the_target_is_prepared_and_nothing_half_done_i
     assert_same(register(here.scan, whole, voxel_size=SIZE), plain)
 
 
+@pytest.mark.clock
 def test_ctrl_c_ends_prepare(large):
     timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
     began = time.perf_counter()

@@ -165,6 +165,7 @@ def million(clouds):
     return bumpy_cloud(1_000_000, 0), apply(TRUTH, bumpy_cloud(1_000_000, 1))
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("seconds", [0.5, 3.0])
 def test_a_limit_holds_for_a_million_points(million, seconds):
     source, target = million

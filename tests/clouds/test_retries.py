@@ -118,6 +118,7 @@ def test_when_nothing_is_confirmed_the_best_is_returned_unrefined(found_in):
     assert not found.result.proven
 
 
+@pytest.mark.clock
 def test_a_time_limit_holds_for_all_tries(found_in, monkeypatch):
     """With a search that takes a second, there is no time for all five."""
     search = module.Poses.of

@@ -135,6 +135,7 @@ def test_the_search_leaves_time_for_the_refinement(solver, monkeypatch):
     assert found.refinement.converged
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("options", [{}, {"voxel_size": 1e-4}, {"voxel_size": 0.01, "keypoints": "iss"}])
 def test_a_limit_holds_for_a_million_points(million, options):
     began = time.perf_counter()
@@ -143,6 +144,7 @@ def test_a_limit_holds_for_a_million_points(million, options):
     assert time.perf_counter() - began < 1.0 + SLACK
 
 
+@pytest.mark.clock
 def test_ctrl_c_from_outside_stops_a_million_points(million):
     timer = threading.Timer(0.5, interrupt)
     began = time.perf_counter()

@@ -59,6 +59,7 @@ def test_a_step_asks_while_it_works_and_heeds_the_answer(name):
     assert seen == sorted(seen)
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("size", [0.02, 1e-4])
 def test_downsampling_can_be_left_at_any_time(million, size):
     limits = Limits(time_limit=0.1)
@@ -67,6 +68,7 @@ def test_downsampling_can_be_left_at_any_time(million, size):
     assert limits.seconds < 0.1 + SLACK
 
 
+@pytest.mark.clock
 def test_choosing_a_voxel_size_can_be_left_at_any_time(million):
     limits = Limits(time_limit=0.1)
     with pytest.raises(StoppedError), Steps(limits)("downsample") as tick:

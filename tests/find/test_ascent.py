@@ -94,6 +94,7 @@ def test_nothing_in_reach_returns_the_start():
     assert saving == 0.0
 
 
+@pytest.mark.clock
 def test_limits_that_are_over_return_the_start_with_its_saving():
     problem = make_problem(500, 0.5, seed=10)
     pairs = pairs_of(problem)

@@ -38,6 +38,7 @@ def stopped_at_once(kind):
     return limits
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("n", [3, 500, 20_000, 30_000])
 @pytest.mark.parametrize(
     ("kind", "reason"), [("time_limit", "time_limit"), ("cancelled", "interrupted"), ("progress", "interrupted")]
@@ -59,6 +60,7 @@ def test_the_node_limit_does_not_end_the_search_for_candidates():
     assert is_right(found, pairs, p)
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_time_limit_is_kept(threads):
     began = time.perf_counter()
@@ -68,6 +70,7 @@ def test_the_time_limit_is_kept(threads):
     assert found.pivots > 0
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_callback_can_stop_it(threads):
     seen = []
@@ -81,6 +84,7 @@ def test_the_callback_can_stop_it(threads):
     assert (found.ended_by, len(seen)) == ("interrupted", 4)
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("threads", [1, 2])
 def test_what_the_callback_raises_arrives_and_leaves_no_thread_running(threads):
     seen, before = [], threading.active_count()
@@ -96,6 +100,7 @@ def test_what_the_callback_raises_arrives_and_leaves_no_thread_running(threads):
     assert threading.active_count() == before
 
 
+@pytest.mark.clock
 def test_ctrl_c_returns_what_was_found():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     limits = Limits(time_limit=10.0)

@@ -2,6 +2,7 @@
 
 import time
 
+import pytest
 from numba.core import event
 
 from tear3d.problem import kernels
@@ -16,6 +17,7 @@ def compile_for(seconds, within=()):
             compile_for(inner)
 
 
+@pytest.mark.clock
 def test_it_is_a_step_of_its_own(caplog):
     limits = Limits(time_limit=0.05)
     with compiled_apart(limits):
@@ -38,6 +40,7 @@ def test_nothing_is_said_when_nothing_is_compiled(caplog):
     assert not caplog.records
 
 
+@pytest.mark.clock
 def test_cold_kernels_are_compiled_before_and_no_limit_pays(caplog, monkeypatch):
     compiled = []
 

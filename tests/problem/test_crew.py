@@ -64,6 +64,7 @@ def test_the_caller_keeps_watch_meanwhile():
     assert set(ticks) == {threading.current_thread()}
 
 
+@pytest.mark.clock
 def test_what_tick_raises_is_raised_after_all_threads_stopped():
     limits, stopped, before = Limits(time_limit=SAFETY, interval=0.02), [], threading.active_count()
 
@@ -80,6 +81,7 @@ def test_what_tick_raises_is_raised_after_all_threads_stopped():
     assert threading.active_count() == before
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("tick", [None, lambda: None])
 def test_what_a_step_raises_stops_the_others_at_once(tick):
     limits, stopped, before = Limits(time_limit=SAFETY, interval=0.02), [], threading.active_count()
@@ -122,6 +124,7 @@ def test_what_the_items_raise_is_raised():
         crew.map(lambda item, work: item, items())
 
 
+@pytest.mark.clock
 def test_real_ctrl_c_reaches_the_threads():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     limits, stopped = Limits(time_limit=SAFETY), []

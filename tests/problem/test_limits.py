@@ -114,6 +114,7 @@ def spin(limits, seconds):
     return time.perf_counter() - began
 
 
+@pytest.mark.clock
 @pytest.mark.usefixtures("default_handler")
 def test_ctrl_c_cancels_at_once_and_the_handler_is_restored():
     limits = Limits()

@@ -229,6 +229,7 @@ def test_the_clock_can_have_been_running():
     assert Options.of().limits(time.perf_counter() - 600.0).exceeded() is None
 
 
+@pytest.mark.clock
 def test_limits_start_with_the_options():
     def watch(report):
         return None

@@ -107,6 +107,7 @@ def test_cells_are_counted_across_stages():
     assert first.cells + second.cells == limits.cells == 60
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_time_limit_keeps_an_honest_bound(threads):
     limits, reports = watched(time_limit=0.2)
@@ -151,6 +152,7 @@ def test_the_callback_can_stop_the_search(threads, stop, when):
     assert_honest(found, seen)
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("when", [1, 5])
 def test_what_the_callback_raises_arrives_promptly_and_leaves_no_thread_running(threads, when):
@@ -169,6 +171,7 @@ def test_what_the_callback_raises_arrives_promptly_and_leaves_no_thread_running(
     assert threading.active_count() == before
 
 
+@pytest.mark.clock
 def test_what_a_stage_raises_arrives():
     class Broken(Landscape):
         def search(self, nodes, task, work):

@@ -49,6 +49,7 @@ PATIENCE = 1.0
 """The promise is half a second beyond the limit; the rest is for a busy machine."""
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("certify", ["pose", "rows"])
 def test_a_time_limit_holds_for_four_pairs(certify):
     rng = np.random.default_rng(0)
@@ -112,6 +113,7 @@ def stop_at_first(report):
     return False
 
 
+@pytest.mark.clock
 def test_the_callback_can_stop_the_candidates(hopeless):
     result, seconds = took(lambda: solve(hopeless, progress=stop_at_first))
     assert seconds < 0.5 + PATIENCE
@@ -132,6 +134,7 @@ class OwnError(Exception):
     pass
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("stage", ["candidates", "first row", "pose"])
 def test_an_exception_of_the_callback_arrives_at_once(hard, stage):
     raised = []
@@ -147,6 +150,7 @@ def test_an_exception_of_the_callback_arrives_at_once(hard, stage):
     assert len(raised) == 1
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("which", ["hopeless", "hard"])
 @pytest.mark.parametrize("certify", ["pose", "rows"])
 @pytest.mark.parametrize("delay", [0.02, 0.3])

@@ -176,6 +176,7 @@ def test_a_shape_without_symmetries_never_is(seed, wrong):
     assert "ambiguous" not in result.message
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("certify", ["pose", "rows"])
 def test_what_could_be_chance_gets_no_proof(certify):
     given = make_problem(5_000, 1.0, seed=1)
@@ -190,6 +191,7 @@ def test_what_could_be_chance_gets_no_proof(certify):
     assert "no proof was tried" not in solve(given, certify=False).message
 
 
+@pytest.mark.clock
 @pytest.mark.slow
 def test_a_hundred_thousand_hopeless_pairs_end_soon():
     problem, pace = make_problem(100_000, 1.0, seed=1), slower()

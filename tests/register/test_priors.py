@@ -163,6 +163,7 @@ def test_rows_know_no_priors(certify):
         tear3d.register(x, y, noise_bound=XI, rotation_axis=UP, method="paper")
 
 
+@pytest.mark.clock
 def test_limits_hold_and_the_pose_is_allowed():
     x, y, _ = made(20_000, 0.995, 11, lean=1.0)
     result = tear3d.register(x, y, noise_bound=XI, rotation_axis=UP, axis_tolerance=1.5, time_limit=0.05)

@@ -45,6 +45,7 @@ def test_what_it_says_of_its_pose_is_true():
     assert found.objective == pytest.approx(xi.sum() - saving, rel=1e-9)
 
 
+@pytest.mark.clock
 def test_steps_add_up_to_what_it_took():
     """Reading is a step of its own, and no part of another."""
 

@@ -33,6 +33,7 @@ def ended(hard, limits, start=None):
     return found
 
 
+@pytest.mark.clock
 def test_time_limit(hard):
     limits = Limits(time_limit=0.1)
     assert ended(hard, limits).certificate.ended_by == "time_limit"
@@ -88,6 +89,7 @@ def test_interruption_between_two_batches(hard):
     assert found.certificate.cells == 96
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("general", [False, True])
 @pytest.mark.parametrize("xi", [1e-3, 1e-6, 1e-20])
 def test_few_pairs_and_tiny_thresholds_keep_the_time_limit(xi, general):
