@@ -24,22 +24,33 @@ def compile_here(names: Sequence[str]) -> None:
             RECIPES[name]()
 
 
-def _pivots() -> None:
+def _pivots(dtype: str = "float32") -> None:
     import numpy as np
 
     from tear3d.find.pivots import Aim, search_pivots
 
-    rows = np.random.default_rng(0).normal(size=(7, 16)).astype(np.float32)
+    rows = np.random.default_rng(0).normal(size=(7, 16)).astype(dtype)
     search_pivots(rows, Aim(0, 0.5, 1.0, 0.5), 0, 1, 4.0, np.empty((1, 12)), np.empty(1))
 
 
-def _upright() -> None:
+def _all_pivots() -> None:
+    """Also those for noise that is tiny beside the cloud; one after the other, as all rows."""
+    _pivots("float64")
+    _pivots()
+
+
+def _upright(dtype: str = "float32") -> None:
     import numpy as np
 
     from tear3d.find.upright import UprightAim, search_upright
 
-    rows = np.random.default_rng(0).normal(size=(7, 16)).astype(np.float32)
+    rows = np.random.default_rng(0).normal(size=(7, 16)).astype(dtype)
     search_upright(rows, UprightAim(0, 0.5, 0.0, 0.5, False), 0, 1, 4.0, np.empty((1, 12)), np.empty(1))
+
+
+def _all_upright() -> None:
+    _upright("float64")
+    _upright()
 
 
 def _ascents() -> None:
@@ -257,7 +268,9 @@ RECIPES: dict[str, Callable[[], object]] = {
     "confined slopes": _confined_slopes,
     "all slopes": _all_slopes,
     "pivots": _pivots,
+    "all pivots": _all_pivots,
     "upright": _upright,
+    "all upright": _all_upright,
     "ascents": _ascents,
     "lengths": _lengths,
     "hubs": _hubs,

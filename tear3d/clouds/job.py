@@ -114,6 +114,8 @@ class Job:
                 unasked = _STOPPED
         judgement = judge(known, result.significance, settled=refinement is not None, ambiguity=free)
         unsaid = (unasked,) if unasked and free is None and judgement.verdict != "rejected" else ()
+        if self.options.prior is not None:
+            unsaid = (f"only poses {self.options.prior.words()} were looked at", *unsaid)
         return CloudResult(
             result=result,
             transformation=pose,

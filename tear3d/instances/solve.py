@@ -57,7 +57,7 @@ def _proven(pairs: Pairs, motions: list[Motion], found: list[Motion], options: O
         limits.laps = {}
         with _part_of(limits, min(options.max_instances - len(results), len(waiting))):
             result = solve(some, options, limits, own.search, own.pose, jury)
-        pose = pairs.frame.inside(Pose(result.rotation, result.translation))
+        pose = pairs.frame.inside(Pose.of(result.rotation, result.translation))
         results.append(replace(result, message=among(result.message, len(some), len(results), len(chance))))
         poses.append(pose)
         # A proof may find a better pose than the one it began with: that of another motion, perhaps.

@@ -31,6 +31,8 @@ BREADTH = 2.0
 FLAT = 1e-7
 """... nor those whose spread across their main axis is below this share of that along it, however exact they are: what
 rounding leaves of a line (free choice), ..."""
+LONG = 2.5
+"""A line is at least so many times as long as broad; a ball is 1.7 times (free choice), ..."""
 STRAY = 100
 """... and one in so many is not believed alone: it may agree by chance. Free choices."""
 
@@ -81,6 +83,11 @@ class Around:
     def on_a_line(self) -> bool:
         """Whether those that agree are, up to their noise, so that a turn about it stays open."""
         return self._thin(self.near)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether those that agree are spread along one axis, not all in one place as noisy as they are."""
+        return self.near.length >= LONG * self.near.breadth
 
     def all_on_a_line(self, pairs: Pairs) -> bool:
         """Whether other pairs are: all of them, not only those that agree."""

@@ -42,8 +42,8 @@ class NoiseEstimate:
     """Standard deviation of the noise along an axis; NaN when it could not be measured."""
     low: float
     high: float
-    """Between which 5.54 `sigma` lies: two standard errors, and what windows of different widths make of it; NaN as
-    `sigma`."""
+    """Between which 5.54 `sigma` lies nine times in ten: two standard errors, and what windows of different widths make
+    of it; NaN as `sigma`."""
     trusted: bool
     """Whether a pose stands out from chance at some noise bound: without one there is nothing to measure."""
     why: str

@@ -85,7 +85,7 @@ class Contest:
     def ambiguity(self, around: Around) -> Ambiguity | None:
         """Why another pose may be meant just as well; None when none is. `around` is what is near the best."""
         named = self.significance <= SIGNIFICANT or around.all_on_a_line(self.pairs)
-        turn = free_turn(around) if named else None
+        turn = free_turn(around) if named and around.is_long else None
         if turn is not None:
             sentence = "the pairs that agree lie on a line, so that "
             return Ambiguity(sentence + in_words((turn,)), (turn,))

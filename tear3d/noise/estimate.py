@@ -61,7 +61,8 @@ class Guess(NamedTuple):
         sigma, low, high = unit * spread.sigma, unit * FACTOR * spread.low, unit * FACTOR * spread.high
         measured = f"5.54 times the spread of right pairs along an axis, {sigma:.3g} ({low:.3g} to {high:.3g})"
         if bound != self.bound:
-            measured = f"{measured}, is too much for the pose to stand out; this is nearer to where it does most"
+            off = "much" if bound < self.bound else "little"
+            measured = f"{measured}, is too {off} for the pose to stand out; this is nearer to where it does most"
         elif self.finest:
             measured = f"{measured}, is less than the digits of the points allow: this is what they do"
         return NoiseEstimate(unit * bound, sigma, low, high, True, measured)

@@ -25,8 +25,7 @@ class Crew(Generic[Work]):
         tick: Callable[[], object] | None = None,
     ) -> None:
         self.limits, self.tick = limits, tick
-        # Alone, and with nobody to tell, the caller's thread does the work: to hand it over would take longer.
-        self._alone = threads == 1 and limits.progress is None
+        self._alone = threads == 1
         self._pool = ThreadPoolExecutor(threads)
         self._free: list[Any] = [workspace() if workspace is not None else None for _ in range(threads)]
 
@@ -47,8 +46,10 @@ class Crew(Generic[Work]):
         """
         futures: list[Future[Out]] = []
         tick = tick or self.tick
+        items = list(items)
         try:
-            if self._alone:
+            # With nobody to tell, the caller's thread does what one can: to hand it over would take longer.
+            if self.limits.progress is None and (self._alone or len(items) == 1):
                 return [self._call(step, item) for item in items]
             for item in items:
                 futures.append(self._pool.submit(self._call, step, item))

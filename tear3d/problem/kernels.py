@@ -49,6 +49,8 @@ GROUPS: dict[str, Group] = {
     "all slopes": Group("", "", 16),
     "ascents": Group("judge.chance", "_count_kept", 4),  # shares kernels with slopes: among equals next to them
     "pivots": Group("find.pivots", "search_pivots", 2),
+    "all pivots": Group("", "", 4),
+    "all upright": Group("", "", 4),
     "upright": Group("find.upright", "search_upright", 2),
     "lengths": Group("prove.bounds.lengths", "find_followers", 2),
     "hubs": Group("prove.bounds.spokes", "search_spokes", 2),

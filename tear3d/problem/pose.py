@@ -19,10 +19,11 @@ class Pose:
 
     @classmethod
     def of(cls, rotation: ArrayLike, translation: ArrayLike) -> Pose:
-        """From anything array-like, as the contiguous float64 arrays that kernels want."""
+        """From anything array-like, as the arrays that kernels want: of their own, for those of a result are read-only,
+        and kernels would be compiled once more for these."""
         return cls(
-            np.ascontiguousarray(rotation, np.float64).reshape(3, 3),
-            np.ascontiguousarray(translation, np.float64).reshape(3),
+            np.array(rotation, np.float64, order="C").reshape(3, 3),
+            np.array(translation, np.float64, order="C").reshape(3),
         )
 
     @classmethod

@@ -29,7 +29,7 @@ STEPS = 12
 """Turns and shifts until a pose is allowed, before shifts alone do it (free choice: a few are enough), and ..."""
 ROUNDS = 64
 """... steps between two sets of rotations until a rotation is in both."""
-EDGE = 0.99
+EDGE = 0.95
 """A pose lies at the edge beyond this share of what is allowed (free choice)."""
 ROUNDED = 1e-9
 """Radians, and shares of lengths, that a pose may lie outside by rounding."""

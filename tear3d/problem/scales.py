@@ -34,6 +34,8 @@ class ScaleRange(NamedTuple):
             return None
         given = DEFAULT if scale_range is None else scale_range
         try:
+            if isinstance(given, str) or any(isinstance(value, str | bool | np.bool_) for value in given):
+                raise TypeError
             low, high = (float(value) for value in given)
         except (TypeError, ValueError, OverflowError):
             raise InputError(f"scale_range is {scale_range!r}: expected (lowest, highest), such as (0.5, 2)") from None

@@ -38,6 +38,8 @@ LITTLE = 1_000_000_000
 problems and seven real ones)."""
 MOST_SEARCHES = 3
 """A search that finds a better pose is done again from there, so many in all (free choice)."""
+FEW_PAIRS = 20_000
+"""A circle of rotations is searched for so few pairs by one thread: to wake another takes longer (free choice)."""
 MANY = 1_000_000
 """More pairs than this are too slow to climb on when the time is over."""
 
@@ -116,7 +118,9 @@ class _Sifter:
 
 def _searched(stage: WholePose, options: Options, limits: Limits) -> tuple[Found, bool]:
     """One search, and whether what it takes for near its start is near what it found."""
-    found = maximise(stage, stage.start(), rel_gap=options.rel_gap, limits=limits, threads=options.threads)
+    quick = cells_are_few(stage.pairs.prior) and len(stage.pairs) <= FEW_PAIRS
+    threads = 1 if quick else options.threads
+    found = maximise(stage, stage.start(), rel_gap=options.rel_gap, limits=limits, threads=threads)
     return found, found.solution is stage.pose or stage.stayed(found.solution)
 
 

@@ -41,6 +41,7 @@ def test_a_prior_confines_the_refined_pose(clouds):
     wrong[:3, 3] += 5.0
     nothing = tear3d.register_clouds(source, target, initial=wrong, within=(4, 0.2), time_limit=3.0)
     assert not nothing.success
+    assert any("only poses within 4° and 0.2" in reason for reason in nothing.reasons)
 
 
 def test_what_is_not_allowed_is_no_ambiguity():

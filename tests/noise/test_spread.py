@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
-from tear3d.noise.spread import measure
+from tear3d.judge.bound import FACTOR
+from tear3d.noise.estimate import Guess
+from tear3d.noise.spread import Spread, measure
+from tear3d.problem.pose import Pose
 
 
 def residuals(right, wrong, sigma=0.01, reach=2.0, seed=0):
@@ -43,3 +46,10 @@ def test_too_few_pairs_have_no_spread():
 def test_exact_pairs_have_none():
     found = measure(np.concatenate([np.full(50, 1e-16), np.linspace(0.5, 2.0, 500)]), 1e-3)
     assert found.sigma < 1e-12
+
+
+@pytest.mark.parametrize(("settled", "said"), [(0.5, "too much"), (2.0, "too little"), (1.0, "an axis, 0.181")])
+def test_a_bound_that_was_not_kept_says_in_which_direction(settled, said):
+    spread = Spread(1.0 / FACTOR, 0.9 / FACTOR, 1.1 / FACTOR, 100.0)
+    guess = Guess(1.0, settled, Pose.identity(), -50.0, spread, 1.0, finest=False, doubt="")
+    assert said in guess.words(settled).why

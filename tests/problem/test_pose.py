@@ -92,3 +92,14 @@ def test_orthonormal_is_the_nearest_rotation():
 def _nudged(rotation, rng):
     u, _, vt = np.linalg.svd(rotation + 1e-3 * rng.normal(size=(3, 3)))
     return u @ vt
+
+
+def test_a_pose_has_arrays_of_its_own_that_kernels_take():
+    """Those of a result are read-only views, for which kernels would be compiled once more."""
+    matrix = np.eye(4)
+    matrix.setflags(write=False)
+    for pose in (Pose.from_matrix(matrix), Pose.of(matrix[:3, :3], matrix[:3, 3]), Pose.from_row(np.arange(12.0))):
+        for array in (pose.rotation, pose.translation):
+            assert array.flags.c_contiguous
+            assert array.flags.writeable
+            assert not np.shares_memory(array, matrix)

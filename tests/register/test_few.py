@@ -109,3 +109,12 @@ def test_a_line_that_is_turned_is_proven_within_its_limit():
     result = register(x, moved(x), certify=True, time_limit=2.0, threads=1)
     assert result.status in ("optimal", "time_limit")
     assert result.ambiguous
+
+
+def test_a_ball_is_no_line():
+    """Where the noise bound is about as large as the cloud, breadth tells nothing."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 2000, 3))
+    result = tear3d.register(x, y, noise_bound=0.9, certify=False)
+    assert not result.success
+    assert "on a line" not in result.message

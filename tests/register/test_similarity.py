@@ -166,6 +166,8 @@ def test_wrong_options_are_named():
     problem = tear3d.synthetic.make_problem(20, 0.5, seed=1)
     for options, words in (
         ({"scale_range": (2, 1)}, "lowest ≤ highest"),
+        ({"scale_range": "12"}, "lowest, highest"),
+        ({"scale_range": (True, 2)}, "lowest, highest"),
         ({"scale_range": (0, 1)}, "0 < lowest"),
         ({"estimate_scale": False, "scale_range": (1, 2)}, "without estimate_scale"),
         ({"certify": "rows"}, "do not go together"),

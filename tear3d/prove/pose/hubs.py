@@ -170,27 +170,39 @@ class _Plan:
         return done if whole else None
 
 
-def nodes_of(packed: Packed, cells: Cells, node: FloatArray) -> FloatArray:
-    """One for each cell, with the translations of all hubs that leave it, within those of a node of all rotations."""
+def nodes_of(packed: Packed, cells: Cells, node: FloatArray, limits: Limits) -> FloatArray | None:
+    """One for each cell, with the translations of all hubs that leave it, within those of a node of all rotations; None
+    when the time is over."""
     side = THIRDS << cells.level
-    keys, which = np.unique(cells.found[:, 1:] @ np.array([side**3, side**2, side, 1]), return_inverse=True)
+    keys = cells.found[:, 1:] @ np.array([side**3, side**2, side, 1])
+    order = np.argsort(keys, kind="stable")
+    keys, hubs = keys[order], cells.found[order, 0]
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    keys = keys[starts]
     corners, size = np.column_stack([keys // side**k % side for k in (2, 1, 0)]).astype(np.float64), 2.0 / side
     nodes = np.zeros((len(keys), len(node)))
     nodes[:, BOUND], nodes[:, PHASE], nodes[:, FACE] = node[BOUND], VOTES, keys // side**3
     nodes[:, LOW : LOW + 3], nodes[:, HIGH : HIGH + 3] = -1.0 + corners * size, -1.0 + (corners + 1.0) * size
-    low, high = _translations(packed, nodes, cells.found[:, 0], which.ravel())
-    nodes[:, LOW + 3 : LOW + 6] = np.maximum(low, node[LOW + 3 : LOW + 6])
-    nodes[:, HIGH + 3 : HIGH + 6] = np.minimum(high, node[HIGH + 3 : HIGH + 6])
+    place = np.empty(packed.size, np.int64)
+    place[packed.numbers(packed.voters, (0, packed.size))] = np.arange(packed.size)
+    places, ends = place[hubs], np.append(starts, len(hubs))
+    first = 0
+    while first < len(nodes):
+        if limits.over():
+            return None
+        last = max(first + 1, int(np.searchsorted(ends, ends[first] + ROOM, side="right")) - 1)
+        span = slice(ends[first], ends[last])
+        _place(packed, nodes[first:last], places[span], starts[first:last] - ends[first], node)
+        first = last
     return np.asarray(nodes[np.all(nodes[:, LOW + 3 : LOW + 6] <= nodes[:, HIGH + 3 : HIGH + 6], axis=1)])
 
 
-def _translations(
-    packed: Packed, nodes: FloatArray, hubs: NDArray[np.int64], which: NDArray[np.int64]
-) -> tuple[FloatArray, FloatArray]:
-    """Boxes of t that hold y − R x ± ξ of some hubs, each for the rotations of its node."""
-    place = np.empty(packed.size, np.int64)
-    place[packed.numbers(packed.voters, (0, packed.size))] = np.arange(packed.size)
-    rows = packed.voters.rows[:, place[hubs]].astype(np.float64)
+def _place(
+    packed: Packed, nodes: FloatArray, hubs: NDArray[np.int64], starts: NDArray[np.int64], node: FloatArray
+) -> None:
+    """Give nodes boxes of t that hold y − R x ± ξ of their hubs, which begin at `starts`, within that of another."""
+    which = np.repeat(np.arange(len(nodes)), np.diff(starts, append=len(hubs)))
+    rows = packed.voters.rows[:, hubs].astype(np.float64)
     middle = 0.5 * (nodes[:, LOW : LOW + 3] + nodes[:, HIGH : HIGH + 3])
     turns = np.empty((len(nodes), 3, 3))
     for face in range(FACES):
@@ -200,7 +212,7 @@ def _translations(
     # A turn by α moves x by 2 sin(α/2) |x| at most.
     moved = 2.0 * np.sin(0.5 * largest_angles(nodes))[which] * np.linalg.norm(rows[:3], axis=0)
     off = (moved * WIDER + float(packed.voters.xi[0]) + packed.ballot.margin)[:, None]
-    low, high = np.full((len(nodes), 3), np.inf), np.full((len(nodes), 3), -np.inf)
-    np.minimum.at(low, which, rows[3:].T - turned - off)
-    np.maximum.at(high, which, rows[3:].T - turned + off)
-    return low, high
+    low = np.minimum.reduceat(rows[3:].T - turned - off, starts)
+    high = np.maximum.reduceat(rows[3:].T - turned + off, starts)
+    nodes[:, LOW + 3 : LOW + 6] = np.maximum(low, node[LOW + 3 : LOW + 6])
+    nodes[:, HIGH + 3 : HIGH + 6] = np.minimum(high, node[HIGH + 3 : HIGH + 6])

@@ -80,7 +80,7 @@ class WholePose(Stage):
     threads : int
         For packing; the result is the same for any number.
     limits : Limits, optional
-        For packing.
+        For packing, and for the first nodes.
     """
 
     name = "pose"
@@ -100,7 +100,7 @@ class WholePose(Stage):
         threads: int = 1,
         limits: Limits | None = None,
     ) -> None:
-        self.share = share
+        self.share, self.limits = share, limits or Limits()
         self.total = pairs.total(loss)
         self.pairs = usable(pairs)
         self.loss = loss
@@ -109,7 +109,7 @@ class WholePose(Stage):
         core = self.pairs if sifted is None else self.pairs.take(sifted.index)
         self.floor = 0.0 if sifted is None else sifted.limit
         self.typical = self.pairs.typical_bound if len(core) else 0.0  # of all: near is not what those left say
-        self.packed = self._pack(core, threads, limits or Limits()) if len(core) else None
+        self.packed = self._pack(core, threads) if len(core) else None
         known = None if sifted is None else sifted.cells
         # Counted from another rotation, the cells would be other ones.
         same = known is not None and np.array_equal(known.pose.rotation, self.pose.rotation)
@@ -117,11 +117,11 @@ class WholePose(Stage):
         self.dtype = np.float32 if single and SMALLEST_XI < self.typical < 1.0 / SMALLEST_XI else np.float64
         self.lists = Lists()
 
-    def _pack(self, core: Pairs, threads: int, limits: Limits) -> Packed | None:
+    def _pack(self, core: Pairs, threads: int) -> Packed | None:
         """The pairs for the search; None when the time is over, and then nothing is known but what all can save."""
         cloud = None if core is self.pairs else self.pairs
-        packed = pack(core, self.loss, self.pose, cloud, threads, limits)
-        if packed is None and not limits.over():  # what took so long was compiling
+        packed = pack(core, self.loss, self.pose, cloud, threads, self.limits)
+        if packed is None and not self.limits.over():  # what took so long was compiling
             packed = pack(core, self.loss, self.pose, cloud, threads)
         if packed is None:
             self.floor = self.total * (1.0 + 2.0 * UNIT * (len(self.pairs) + 2))
@@ -145,8 +145,9 @@ class WholePose(Stage):
         node = scratch.nodes[0]
         if not state.top:
             return no_nodes()
-        if self.known_cells is not None:
-            return nodes_of(p, self.known_cells, node)
+        known = None if self.known_cells is None else nodes_of(p, self.known_cells, node, self.limits)
+        if known is not None:
+            return known
         low, high = node[LOW + 3 : LOW + 6], node[HIGH + 3 : HIGH + 6]
         return roots(low, high, node[BOUND], sides_within(self.pairs.prior, self.pose))
 

@@ -7,6 +7,7 @@ from unittest import mock
 
 import numpy as np
 
+from tear3d.problem.limits import Limits
 from tear3d.prove.pose import hubs
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW, everywhere
 from tear3d.prove.pose.points import pack
@@ -31,7 +32,7 @@ def small_hubs(rng):
 def nodes_for(pairs, loss, sifted):
     """The nodes that a search begins with, and the pairs as it has them."""
     packed = pack(pairs.take(sifted.index), loss, sifted.cells.pose)
-    return packed, hubs.nodes_of(packed, sifted.cells, everywhere(packed.low, packed.high, packed.ceiling))
+    return packed, hubs.nodes_of(packed, sifted.cells, everywhere(packed.low, packed.high, packed.ceiling), Limits())
 
 
 def is_in_a_node(packed, nodes, pose) -> bool:

@@ -138,3 +138,18 @@ def test_pairs_of_one_kind_only():
     pairs, (known, _) = two_motions(np.random.default_rng(11), counts=(40, 0))
     same = Pairs.of(pairs.x, pairs.y, np.full(len(pairs), float(pairs.xi[0])), np.full(len(pairs), 2.0))
     assert fits(same, TEAR, Scored(known.pose, 0.04 * same.total(TEAR)))
+
+
+def test_when_the_time_is_over_the_search_begins_with_all_rotations():
+    """Boxes of translations for millions of cells take a while; in pieces they are the same."""
+    pairs, (one, _) = two_motions(np.random.default_rng(3))
+    with small_hubs(np.random.default_rng(0)):
+        sifted = sift_by_hubs(pairs, TEAR, one, 0.99 * one.saving, Limits(), 1)
+        _, nodes = nodes_for(pairs, TEAR, sifted)
+        with mock.patch.object(hubs, "ROOM", 3):
+            np.testing.assert_array_equal(nodes_for(pairs, TEAR, sifted)[1], nodes)
+        limits = Limits()
+        stage = WholePose(pairs, TEAR, one.pose, sifted, limits=limits)
+        assert len(stage.roots()) == len(nodes)
+        limits.cancel()
+        assert len(stage.roots()) == 108
