@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 
 import pytest
 from hypothesis import settings
@@ -23,6 +24,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in jobs that a shell started in the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if config.getoption("--no-skips"):
         config.pluginmanager.register(NoSkips(), "no-skips")
 

@@ -12,6 +12,8 @@ from tear3d.synthetic import make_problem
 from tests.benchmarks.peers.odd_pairs import NOISE, odd_pairs, pose_or_nothing
 
 HERE = [key for key in peers.keys() if key not in (*systems.ROWS, *systems.LEARNED, "teaserpp")]  # noqa: SIM118
+# Open3D's threads take turns as they come: beside other work its samples, and so its poses, differ.
+UNSTEADY = ("open3d_ransac", "open3d_ransac_edges")
 
 
 @pytest.fixture(params=HERE)
@@ -45,9 +47,10 @@ def test_an_unknown_system_is_named():
 def test_half_wrong_is_easy_and_the_answer_repeats(peer):
     made = make_problem(300, 0.5, seed=3)
     one, two = (peer.register(made.source, made.target, made.noise_bound).pose for _ in range(2))
-    assert np.array_equal(one, two)
-    assert rotation_error(one, made.transformation) < 2.0
-    assert translation_error(one, made.transformation) < 0.1
+    assert np.array_equal(one, two) or peer.key in UNSTEADY
+    for pose in (one, two):
+        assert rotation_error(pose, made.transformation) < 2.0
+        assert translation_error(pose, made.transformation) < 0.1
 
 
 def test_odd_pairs_give_a_pose_or_nothing(peer):
