@@ -12,17 +12,16 @@ at 2.5 GHz. With two cores 14 seconds are foreseen there for a first `register`,
 SLOWEST = 20.0
 """A machine that seems slower than that, or as much faster, was busy with something else (free choice)."""
 REPEATS = 8
-_SOURCE = "".join(
-    f"def f{k}(a, b):\n    c = [x * {k} + b for x in a if x > {k}]\n    return max(c) if c else b\n" for k in range(100)
-)
 
 
 def sample_seconds() -> float:
     """The best of some: what compiling a little Python takes."""
+    body = "    c = [x * {0} + b for x in a if x > {0}]\n    return max(c) if c else b\n"
+    source = "".join(f"def f{k}(a, b):\n" + body.format(k) for k in range(100))
     best = float("inf")
     for _ in range(REPEATS):
         began = time.perf_counter()
-        compile(_SOURCE, "<sample>", "exec")
+        compile(source, "<sample>", "exec")
         best = min(best, time.perf_counter() - began)
     return best
 
