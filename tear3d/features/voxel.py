@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from tear3d.errors import InputError
 from tear3d.features.steps import Tick
 from tear3d.features.tree import Tree
-from tear3d.features.work import aside
+from tear3d.features.work import aside, each
 from tear3d.problem.arrays import FloatArray
 
 IntArray = NDArray[np.int64]
@@ -84,9 +85,10 @@ class _Counter:
     def __call__(self, voxel_size: float) -> int:
         if self._columns.shape[1] == 0:
             return 0
-        keys = _keys(self._columns, self._spans, voxel_size)
+        keys: NDArray[Any] | None = _keys(self._columns, self._spans, voxel_size)
         if keys is None:
             return len(_group(np.ascontiguousarray(self._columns.T), voxel_size)[1])
+        keys = keys.astype(np.int32) if keys.max() < 2**31 else keys  # half the time to sort
         keys.sort()
         return 1 + int(np.count_nonzero(keys[1:] != keys[:-1]))
 
@@ -130,21 +132,22 @@ def choose_voxel_size(source: FloatArray, target: FloatArray, *, tick: Tick | No
     called now and then; what it raises ends the call.
     """
     clouds = [_sample(np.asarray(cloud, dtype=np.float64)) for cloud in (source, target)]
-    samplings = [aside(partial(sampling, cloud), tick) for cloud in clouds]
+    samplings = each(sampling, clouds, tick)
     spacing = max(spacing for spacing, _ in samplings)
     counters = [_Counter(cloud) for cloud in clouds]
     extent = max(counter.extent for counter in counters)
     if spacing == 0.0 or extent == 0.0:
         raise InputError("source and target: all points coincide, expected surfaces")
 
-    def size_for(occupied: _Counter, count: int, least: float) -> float:
+    def sizes_for(count: int, least: float) -> list[float]:
+        return each(partial(size_for, count, least), counters, tick)
+
+    def size_for(count: int, least: float, occupied: _Counter) -> float:
         """The smallest size (within 2 %) that leaves at most `count` voxels; not below `least`."""
         if occupied(least) <= count:
             return least
         low, high = np.log(least), np.log(max(extent, least) * 2.0)
         while high - low > 0.02:
-            if tick is not None:
-                tick(0.0)
             middle = 0.5 * (low + high)
             if occupied(float(np.exp(middle))) > count:
                 low = middle
@@ -155,14 +158,11 @@ def choose_voxel_size(source: FloatArray, target: FloatArray, *, tick: Tick | No
     finest = max(size for _, size in samplings)
     for few, least in ((SPARSE_POINTS, spacing), (TINY_POINTS, 0.5 * spacing)):
         if min(occupied(finest) for occupied in counters) < few:
-            finest = min(finest, *(size_for(occupied, few, least) for occupied in counters))
-    wanted = max(size_for(occupied, WANTED_POINTS, finest) for occupied in counters)
+            finest = min(finest, *sizes_for(few, least))
+    wanted = max(sizes_for(WANTED_POINTS, finest))
     if all(occupied(wanted) >= FEWEST_POINTS for occupied in counters):
         return _round(wanted)
-    finer = max(
-        min(size_for(occupied, FEWEST_POINTS, finest) for occupied in counters),
-        max(size_for(occupied, MOST_POINTS, finest) for occupied in counters),
-    )
+    finer = max(min(sizes_for(FEWEST_POINTS, finest)), max(sizes_for(MOST_POINTS, finest)))
     return _round(min(wanted, finer))
 
 
@@ -176,7 +176,7 @@ def sampling(points: FloatArray) -> tuple[float, float]:
 
     From the median distances to the nearest and to the 8th nearest other point, duplicates aside.
     """
-    ordered = points[np.lexsort(points.T)]
+    ordered = points[_order(points)]
     distinct = ordered[np.any(np.diff(ordered, axis=0, prepend=np.nan) != 0.0, axis=1)]
     if len(distinct) < 2:
         return 0.0, 0.0
@@ -187,6 +187,17 @@ def sampling(points: FloatArray) -> tuple[float, float]:
     # n points of a surface lie within r when each takes up an area of pi r^2 / n.
     spacing = float(eighth * np.sqrt(np.pi / count))
     return spacing, spacing / float(np.clip(nearest / spacing, 0.5, 1.0))
+
+
+def _order(points: FloatArray) -> IntArray:
+    """That of `np.lexsort(points.T)`, which takes several times as long where few points share a z."""
+    order = np.argsort(points[:, 2], kind="stable")
+    same = np.diff(points[order, 2]) == 0.0
+    tied = np.zeros(len(points), np.bool_)
+    tied[1:] |= same
+    tied[:-1] |= same
+    order[tied] = order[tied][np.lexsort(points[order[tied]].T)]
+    return order
 
 
 def _round(size: float) -> float:

@@ -21,8 +21,8 @@ def choose(count: int, budget: int, seed: int = 0) -> Indices:
 def thin(points: FloatArray, budget: int, seed: int = 0) -> Indices:
     """Indices of at most `budget` points spread evenly over the occupied space.
 
-    Random thinning would spend the budget where a scanner stood; one point per voxel, with the
-    voxel size found by bisection, keeps far walls visible. The order is random, so that any
+    Random thinning would spend the budget where a scanner stood; one point per voxel, with a
+    voxel size sought for the budget, keeps far walls visible. The order is random, so that any
     prefix is a coarser level of detail.
     """
     rng = np.random.default_rng(seed)
@@ -34,21 +34,25 @@ def thin(points: FloatArray, budget: int, seed: int = 0) -> Indices:
     extent = float(offset.max())
     if extent == 0.0:
         return pool[:budget]
-    low, high = extent / 2**20, extent
-    kept = np.arange(1)
+    columns = np.ascontiguousarray(offset.T)
+    low, high = extent / 2**20, 2.0 * extent  # all in one voxel
+    size = extent / budget**0.5
     for _ in range(14):
-        size = float(np.sqrt(low * high))
-        first = _first_per_voxel(offset, size)
-        if len(first) > budget:
+        keys = _keys(columns, size)
+        keys.sort()
+        count = 1 + np.count_nonzero(keys[1:] != keys[:-1])
+        if count > budget:
             low = size
         else:
-            high, kept = size, first
-        if 0.9 * budget < len(first) <= budget:
+            high = size
+        if 0.9 * budget < count <= budget:
             break
-    return pool[np.sort(kept)]
+        size *= (count / (0.95 * budget)) ** 0.5  # of a surface
+        size = size if low < size < high else (low * high) ** 0.5
+    return pool[np.sort(np.unique(_keys(columns, high), return_index=True)[1])]
 
 
-def _first_per_voxel(offset: FloatArray, size: float) -> Indices:
-    keys = (offset / size).astype(np.int64)
-    packed = (keys[:, 0] << 42) | (keys[:, 1] << 21) | keys[:, 2]
-    return np.unique(packed, return_index=True)[1]
+def _keys(columns: FloatArray, size: float) -> NDArray[np.int64]:
+    """One number for each point, the same in a voxel."""
+    x, y, z = ((column / size).astype(np.int64) for column in columns)
+    return np.asarray((x << 42) | (y << 21) | z)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tear3d.features.work import each
 from tear3d.problem.arrays import FloatArray
 from tear3d.report.sampling import choose, thin
 
@@ -41,7 +42,7 @@ def build_scene(
     """
     left = source if source_cloud is None else source_cloud
     right = target if target_cloud is None else target_cloud
-    left, right = left[thin(left, POINT_BUDGET)], right[thin(right, POINT_BUDGET)]
+    left, right = each(lambda cloud: cloud[thin(cloud, POINT_BUDGET)], (left, right))
     source_origin, target_origin = np.median(left, axis=0), np.median(right, axis=0)
     left, right = left - source_origin, right - target_origin
     scale = max(_radius(left), _radius(right)) or 1.0

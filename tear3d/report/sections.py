@@ -11,6 +11,7 @@ import numpy as np
 from tear3d.clouds.result import CloudResult
 from tear3d.lab.metrics import rotation_error, translation_error
 from tear3d.problem.arrays import FloatArray
+from tear3d.problem.turns import angle_of, axis_of
 from tear3d.report import charts, judged, words
 from tear3d.report.cells import Arcs, SphereCells
 from tear3d.report.residuals import Histogram
@@ -25,17 +26,14 @@ def facts(rows: dict[str, Any]) -> str:
 
 def pose_section(poses: dict[str, FloatArray], result: Result, clouds: CloudResult | None = None) -> str:
     """The matrices, readable and (hidden, for copying) in full precision, and the last one in words."""
-    from scipy.spatial.transform import Rotation
-
     final = next(reversed(poses.values()))
-    rotation = Rotation.from_matrix(final[:3, :3])
-    vector = rotation.as_rotvec()
-    angle = float(np.linalg.norm(vector))
-    axis = vector / angle if angle > 0.0 else np.array([0.0, 0.0, 1.0])
+    turn = final[:3, :3] / np.cbrt(np.linalg.det(final[:3, :3]))
+    angle = angle_of(turn)
+    axis = axis_of(turn) if angle > 0.0 else np.array([0.0, 0.0, 1.0])
     rows = {
         "maps": f"source points onto target points: y = {'s ' if judged.scale(result) else ''}R x + t",
         "turn": f"{words.number(np.degrees(angle), 5)}° about ({_listed(axis)})",
-        "quaternion x, y, z, w": _listed(rotation.as_quat(canonical=True)),
+        "quaternion x, y, z, w": _listed(np.append(np.sin(0.5 * angle) * axis, np.cos(0.5 * angle))),
         "translation": _listed(final[:3, 3], 9),
     }
     if len(poses) > 1:

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from tear3d.errors import InputError
 from tear3d.features.voxel import (
+    _order,
     FEWEST_POINTS,
     MOST_POINTS,
     WANTED_POINTS,
@@ -88,6 +89,15 @@ def test_the_smallest_clouds_keep_most_points(count, least):
         cloud, other = bumpy_cloud(count, seed), bumpy_cloud(4 * count, seed + 100)
         assert occupied_voxels(cloud, choose_voxel_size(cloud, cloud)) >= least
         assert occupied_voxels(cloud, choose_voxel_size(cloud, other)) >= least
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5, 400])
+def test_points_are_ordered_as_by_all_their_coordinates(count):
+    rng = np.random.default_rng(count)
+    for digits in range(4):
+        points = np.round(rng.normal(size=(count, 3)), digits)
+        points[: count // 3] = points[count // 3 : 2 * (count // 3)]
+        np.testing.assert_array_equal(_order(points), np.lexsort(points.T))
 
 
 def test_duplicates_do_not_hide_the_spacing():

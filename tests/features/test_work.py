@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from tear3d.features.work import aside, in_chunks
+from tear3d.features.work import aside, each, in_chunks
 
 
 class Enough(Exception):
@@ -22,6 +22,13 @@ def test_every_row_is_done_once(threads):
 
     in_chunks(work, len(done), threads, chunk=10)
     assert np.all(done == 1)
+
+
+def test_each_item_gets_its_own_answer_in_order():
+    assert each(lambda item: 2 * item, [3, 1, 2]) == [6, 2, 4]
+    assert each(str, []) == []
+    with pytest.raises(ZeroDivisionError):
+        each(lambda item: 1 // item, [1, 0])
 
 
 @pytest.mark.parametrize("threads", [1, 3])
