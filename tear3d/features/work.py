@@ -16,7 +16,8 @@ CHUNK = 2048
 _PATIENCE = 0.1
 """Seconds between two looks at the clock."""
 
-In, Out = TypeVar("In"), TypeVar("Out")
+In = TypeVar("In")
+Out = TypeVar("Out")
 
 
 def thread_count(threads: int | None) -> int:

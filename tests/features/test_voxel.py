@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 
 from tear3d.errors import InputError
 from tear3d.features.voxel import (
-    _order,
     FEWEST_POINTS,
     MOST_POINTS,
     WANTED_POINTS,
+    _order,
     choose_voxel_size,
     occupied_voxels,
     voxel_downsample,
