@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tear3d.cli.entries import entries_for_calls
@@ -13,6 +14,7 @@ from tear3d.problem.kernels import DOUBLE_LIMIT, settle
 
 if TYPE_CHECKING:
     from tear3d.problem.pairs import Pairs
+    from tear3d.prove.domains.allowed import Allowed
 
 
 def compile_here(names: Sequence[str]) -> None:
@@ -33,12 +35,6 @@ def _pivots(dtype: str = "float32") -> None:
     search_pivots(rows, Aim(0, 0.5, 1.0, 0.5), 0, 1, 4.0, np.empty((1, 12)), np.empty(1))
 
 
-def _all_pivots() -> None:
-    """Also those for noise that is tiny beside the cloud; one after the other, as all rows."""
-    _pivots("float64")
-    _pivots()
-
-
 def _upright(dtype: str = "float32") -> None:
     import numpy as np
 
@@ -46,11 +42,6 @@ def _upright(dtype: str = "float32") -> None:
 
     rows = np.random.default_rng(0).normal(size=(7, 16)).astype(dtype)
     search_upright(rows, UprightAim(0, 0.5, 0.0, 0.5, False), 0, 1, 4.0, np.empty((1, 12)), np.empty(1))
-
-
-def _all_upright() -> None:
-    _upright("float64")
-    _upright()
 
 
 def _ascents() -> None:
@@ -77,6 +68,15 @@ def _some_pairs(*, prior: bool = False) -> Pairs:
     return Pairs.of(x, x, 0.05).confined(Prior.of(rotation_axis=(0, 0, 1)) if prior else None)
 
 
+def _some_allowed(prior: bool) -> Allowed | None:
+    import numpy as np
+
+    from tear3d.prove.pose.confined import allowed_for
+
+    given, frame = _some_pairs(prior=prior).prior, (np.eye(3), np.zeros(3), np.zeros(3))
+    return None if given is None else allowed_for(given, frame[0], frame, 0.0)
+
+
 def _votes(*, prior: bool = False) -> None:
     import numpy as np
 
@@ -85,11 +85,9 @@ def _votes(*, prior: bool = False) -> None:
     from tear3d.prove.bounds.voters import Voters
     from tear3d.prove.bounds.votes import Ballot
     from tear3d.prove.pose.cells import BEGINNING, make_cell_scratch, search_cells
-    from tear3d.prove.pose.confined import allowed_for
     from tear3d.prove.pose.nodes import roots
 
-    given, frame = _some_pairs(prior=prior).prior, (np.eye(3), np.zeros(3), np.zeros(3))
-    allowed = None if given is None else allowed_for(given, frame[0], frame, 0.0)
+    allowed = _some_allowed(prior)
     one = np.ones(1, np.float32)
     voters = Voters(np.zeros((6, 1), np.float32), one, one.astype(np.int32), np.empty(0, np.int32))
     scratch = make_cell_scratch(voters, 1, 1)
@@ -104,12 +102,6 @@ def _confined_votes() -> None:
     _votes(prior=True)
     _lengths(prior=True)
     angle_of_cosine(1.0)
-
-
-def _all_votes() -> None:
-    """Also those for poses of a prior; one after the other, as all rows."""
-    _votes()
-    _confined_votes()
 
 
 def _tallies() -> None:
@@ -167,18 +159,9 @@ def _confined_slopes() -> None:
     import numpy as np
 
     from tear3d.prove.domains.allowed import permits
-    from tear3d.prove.pose.confined import allowed_for
 
     _slopes(prior=True)
-    frame = np.eye(3), np.zeros(3), np.zeros(3)
-    permits(allowed_for(_some_pairs(prior=True).prior, frame[0], frame, 0.0), 0, np.zeros(6))
-
-
-def _all_slopes() -> None:
-    """Also those for gaps of less than some thousandths, and for poses of a prior; one after the other, as all rows."""
-    _slopes()
-    _slopes(single=False)
-    _confined_slopes()
+    permits(_some_allowed(True), 0, np.zeros(6))
 
 
 def _lengths(*, prior: bool = False) -> None:
@@ -200,14 +183,25 @@ def _lengths(*, prior: bool = False) -> None:
     find_followers(lot, 0, len(every), lot, np.array([len(every)]), 1, left)
 
 
-def _hubs() -> None:
+def _hubs(*, prior: bool = False) -> None:
     import numpy as np
 
     from tear3d.problem.losses import TEAR
     from tear3d.prove.bounds.spokes import Reach, make_spokes, search_spokes
 
     rows, members, left = np.zeros((6, 1), np.float32), np.zeros(1, np.int32), np.zeros(1, np.uint8)
-    search_spokes(rows, members, (0, 1), Reach(1.0, TEAR, 1, 9, 0), make_spokes(1, 0), np.zeros((1, 5), np.int64), left)
+    reach, found = Reach(1.0, TEAR, 1, 9, 0), np.zeros((1, 5), np.int64)
+    search_spokes(rows, members, (0, 1), reach, _some_allowed(prior), make_spokes(1, 0), found, left)
+
+
+def _confined_hubs() -> None:
+    import numpy as np
+
+    from tear3d.prove.bounds.spokes import KNOWN, reaches
+
+    _hubs(prior=True)
+    place = np.float32(0.0), np.float32(0.0), np.float32(0.0)
+    reaches(_some_allowed(True), np.zeros(KNOWN, np.float32), place, place, 1.0)
 
 
 def _rows(pairs: int = 100, across: bool = False, **options: object) -> None:
@@ -222,12 +216,6 @@ def _rows(pairs: int = 100, across: bool = False, **options: object) -> None:
     chosen = Options.of(certify="rows", rel_gap=0.1, threads=1, node_limit=100, **options)  # type: ignore[arg-type]
     # From the right row there would be nothing to search.
     solve_row(given, (axes[1], 0.0), chosen, chosen.limits(), "first row")
-
-
-def _all_rows() -> None:
-    """One after the other: of two processes that write versions of a kernel into the cache, one might be lost."""
-    _rows()
-    _rows(DOUBLE_LIMIT + 1)
 
 
 def _sweeps() -> None:
@@ -257,23 +245,31 @@ def _clouds() -> None:
         refine_icp(cloud, cloud, np.eye(4), method=method, voxel_size=0.1)
 
 
+def _in_turn(*recipes: Callable[[], object]) -> Callable[[], object]:
+    """One after the other: of two processes that write versions of a kernel into the cache, one might be lost."""
+    return lambda: [recipe() for recipe in recipes]
+
+
+# All of a kind are also those of a prior, in the other precision, and for gaps of less than some thousandths.
 RECIPES: dict[str, Callable[[], object]] = {
     "rows": _rows,
-    "all rows": _all_rows,
+    "all rows": _in_turn(_rows, partial(_rows, DOUBLE_LIMIT + 1)),
     "votes": _votes,
     "confined votes": _confined_votes,
-    "all votes": _all_votes,
+    "all votes": _in_turn(_votes, _confined_votes),
     "tallies": _tallies,
     "slopes": _slopes,
     "confined slopes": _confined_slopes,
-    "all slopes": _all_slopes,
+    "all slopes": _in_turn(_slopes, partial(_slopes, single=False), _confined_slopes),
     "pivots": _pivots,
-    "all pivots": _all_pivots,
+    "all pivots": _in_turn(partial(_pivots, "float64"), _pivots),
     "upright": _upright,
-    "all upright": _all_upright,
+    "all upright": _in_turn(partial(_upright, "float64"), _upright),
     "ascents": _ascents,
     "lengths": _lengths,
     "hubs": _hubs,
+    "confined hubs": _confined_hubs,
+    "all hubs": _in_turn(_hubs, _confined_hubs),
     "clouds": _clouds,
     "sweeps": _sweeps,
 }

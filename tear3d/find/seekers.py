@@ -27,6 +27,8 @@ COARSE = 1e8
 """... and so do larger coordinates: their fourth powers exceed float32."""
 STEEP = math.radians(20.0)
 """Axes that may be off by more than this are of no use to a search around pivots (free choice)."""
+ROUNDED = 1e-7
+"""Radians by which an angle from its cosine may be off."""
 OUTSIDE = 3.0
 """A pose is given up when the nearest that is allowed moves the cloud by more noise bounds than this (free choice)."""
 
@@ -107,12 +109,42 @@ class Within(Free):
 
     def search(self, rows: NDArray[Any], aim: Any, span: Span, poses: FloatArray, scores: FloatArray) -> float:
         floor = super().search(rows, aim, span, poses, scores)
-        for k in np.flatnonzero(scores > 0.0):
+        most = OUTSIDE * self.pairs.typical_bound
+        found = np.flatnonzero(scores > 0.0)
+        far = self.least_distances(poses[found]) > most
+        scores[found[far]] = 0.0
+        for k in found[~far]:
             pose = Pose.from_row(poses[k])
-            nearest = self.pairs.allow(pose)
-            if pose.distance(nearest, self.radius) > OUTSIDE * self.pairs.typical_bound:
+            if pose.distance(self.pairs.allow(pose), self.radius) > most:
                 scores[k] = 0.0
         return floor
+
+    def least_distances(self, poses: FloatArray) -> FloatArray:
+        """How far poses, as rows, are from any that is allowed, at least, as `Pose.distance` has it."""
+        prior, turns = self.prior, poses[:, :9].reshape(-1, 3, 3)
+        least = np.zeros(len(poses))
+        if prior.rotation is not None:
+            angles = _angles(0.5 * (np.einsum("nij,ij->n", turns, prior.rotation) - 1.0))
+            least = self._moved(angles - prior.turn)
+        if prior.axis is not None:
+            angles = _angles(turns @ prior.source_axis @ prior.axis)
+            least = np.maximum(least, self._moved(angles - prior.tilt))
+        # A turn moves the point by so many times as much as the rim of the cloud.
+        lever = max(1.0, float(np.linalg.norm(prior.point)) / self.radius) if self.radius > 0.0 else math.inf
+        away = turns @ prior.point + poses[:, 9:] - prior.place
+        least = np.maximum(least, (np.linalg.norm(away, axis=1) - prior.distance) / lever)
+        if prior.axis is not None:
+            least = np.maximum(least, (np.abs(away @ prior.axis) - prior.slide) / lever)
+        return np.asarray(least)
+
+    def _moved(self, excess: FloatArray) -> FloatArray:
+        """How far a turn by at least so much moves a point at the rim."""
+        return 2.0 * np.sin(0.5 * np.clip(excess, 0.0, math.pi)) * self.radius
+
+
+def _angles(cosines: FloatArray) -> FloatArray:
+    """Of cosines with a rounding, surely not too large."""
+    return np.asarray(np.arccos(np.clip(cosines, -1.0, 1.0)) - ROUNDED)
 
 
 class Upright(Free):

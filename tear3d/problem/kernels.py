@@ -54,6 +54,8 @@ GROUPS: dict[str, Group] = {
     "upright": Group("find.upright", "search_upright", 2),
     "lengths": Group("prove.bounds.lengths", "find_followers", 2),
     "hubs": Group("prove.bounds.spokes", "search_spokes", 2),
+    "confined hubs": Group("prove.bounds.spokes", "reaches", 3),
+    "all hubs": Group("", "", 5),
     "tallies": Group("prove.bounds.tallies", "mark_voters", 4, beside="votes"),
     "clouds": Group("clouds.equations", "_error", 5),
     "sweeps": Group("prove.bounds.ranges", "rectangle_ranges", 4, beside="rows"),
@@ -85,7 +87,8 @@ def needed(
     if certify == "rows" and pairs > DOUBLE_LIMIT:
         proof = ()
     find = ("upright", "ascents") if upright else ("pivots", "ascents")
-    matched = ("clouds", *(("hubs",) if "lengths" in proof else ())) if clouds else ()
+    hubs = "hubs" if "lengths" in proof else "confined hubs" if "confined votes" in proof and not upright else ""
+    matched = ("clouds", *((hubs,) if hubs else ())) if clouds else ()
     return (*proof, *find, *matched)
 
 

@@ -14,7 +14,7 @@ from tear3d.problem.arrays import FloatArray
 from tear3d.problem.turns import cross_matrix, turn_about
 
 HALVINGS = 80
-"""Of an interval of λ, from which on it does not change in float64."""
+"""Of an interval of λ, at most; then it does not change in float64."""
 
 
 def brought_back(
@@ -31,18 +31,23 @@ def brought_back(
         cheap = (vectors * values) @ vectors.T @ axis
         change = cheap * ((math.copysign(slide, along) - along) / float(axis @ cheap))
     there = vectors.T @ (away + change)
-    if float(np.linalg.norm(there)) <= distance:
+    (e0, e1, e2), (v0, v1, v2) = there.tolist(), values.tolist()
+
+    def left(by: float) -> float:
+        """|e_i / (1 + λ v_i)| of the components of e, which falls with λ."""
+        return math.hypot(e0 / (1.0 + by * v0), e1 / (1.0 + by * v1), e2 / (1.0 + by * v2))
+
+    far = left(0.0)
+    if far <= distance:
         return change
-    # |e_i / (1 + λ v_i)| of the components of e falls with λ: to the distance.
     low, high = 0.0, 1.0
-    while float(np.linalg.norm(there / (1.0 + high * values))) > max(distance, 1e-18 * float(np.linalg.norm(there))):
+    while left(high) > max(distance, 1e-18 * far):
         low, high = high, 4.0 * high
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
-        if float(np.linalg.norm(there / (1.0 + middle * values))) > distance:
-            low = middle
-        else:
-            high = middle
+        if not low < middle < high:
+            break
+        low, high = (middle, high) if left(middle) > distance else (low, middle)
     return np.asarray(vectors @ (there / (1.0 + high * values)) - away)
 
 

@@ -104,7 +104,7 @@ class _Sifter:
         agree = np.count_nonzero(inlier_mask(some, start.pose))
         if sifted is not None and len(sifted.index) < max(FEWEST_PAIRS, FEW_MORE * agree):
             return sifted
-        compile_cold(("hubs",), limits)
+        compile_cold(("hubs" if some.prior is None else "confined hubs",), limits)
         limit = shares[-1] * start.saving if sifted is None else sifted.limit
         left = some if sifted is None else some.take(sifted.index)
         again = sift_by_hubs(left, self.loss, start, limit, limits, threads)

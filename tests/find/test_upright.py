@@ -7,11 +7,14 @@ import pytest
 
 from tear3d.find.seekers import STEEP, Free, Upright, Within, seeker_for
 from tear3d.find.upright import UprightAim, _agreeing, search_upright
+from tear3d.lab.synthetic import random_rotation
 from tear3d.problem.losses import LOSSES, TEAR
 from tear3d.problem.pairs import Pairs
+from tear3d.problem.pose import Pose
 from tear3d.problem.prior import Prior
 from tear3d.problem.turns import turn_about
 from tests.naive_upright import agrees, best_upright, turned
+from tests.prove.pose.priors import KINDS, make_prior
 
 XI = 0.05
 
@@ -96,3 +99,27 @@ def test_poses_come_back_in_the_coordinates_of_the_pairs():
     seeker.search(seeker.rows(64), seeker.aim(LOSSES["tear"], np.inf), Span(0, 4, 4.0), poses, scores)
     assert scores.min() > 50.0
     assert np.allclose(poses[:, :9].reshape(-1, 3, 3), rotation, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_allowed_pose_is_nearer_than_it_is_said_to_be(kind):
+    """So that a pose is given up at once only where it would be given up in the end."""
+    rng = np.random.default_rng(KINDS.index(kind))
+    x = rng.normal(size=(50, 3))
+    far = sharp = 0
+    for _ in range(30):
+        prior = make_prior(rng, Pose(random_rotation(rng), rng.normal(size=3)), 1.0, kind)
+        pairs = Pairs.of(x, x, XI).confined(prior)
+        seeker = Within(pairs, pairs.prior)
+        poses = [Pose(random_rotation(rng), 2.0 * rng.normal(size=3)) for _ in range(5)]
+        allowed = [pairs.allow(pose) for pose in poses]
+        least = seeker.least_distances(np.array([pose.row for pose in poses]))
+        inside = seeker.least_distances(np.array([pose.row for pose in allowed]))
+        assert np.all(inside <= 1e-6 * (1.0 + np.linalg.norm(prior.point)))
+        for pose, bound in zip(poses, least, strict=True):
+            nearest = min(pose.distance(other, seeker.radius) for other in allowed)
+            assert bound <= nearest + 1e-6
+            far += bound > 3.0 * XI
+            sharp += bound > 0.2 * nearest
+    assert far > 20
+    assert sharp > 5

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tear3d.problem.losses import CM, TEAR
 from tear3d.prove.bounds.voters import ONE, ZERO, F
+from tear3d.prove.domains.allowed import charted, turns_allowed
 from tear3d.prove.domains.rotations import FACES, cell_frame
 
 THIRDS = 3
@@ -23,7 +24,7 @@ ROOTS = FACES * THIRDS**3
 """... in all, ..."""
 TABLE = 3
 """... and the levels of which they are described once (free choice)."""
-ROWS, KNOWN = 8, 12
+ROWS, KNOWN = 8, 13
 ROUNDING = F(64.0 * 2.0**-24)
 """Of the square of a distance, in units of |p|² + |q|², and of lengths in units of |p| + |q|: section 9.5 counts 55."""
 STEP_UP = 1.01
@@ -79,26 +80,30 @@ def make_spokes(most: int, levels: int) -> Spokes:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _describe(level, face, a, b, c, out):
+def _describe(level, face, a, b, c, allowed, out):
     """Of cell (a, b, c) of a face with 3·2^level cells a side: the rotation of the centre, cosine and sine of the
-    largest angle to it, and minus the cosine of twice that."""
+    largest angle to it, minus the cosine of twice that, and whether any of its rotations is allowed."""
     size = 2.0 / (THIRDS << level)
     low = (-1.0 + a * size, -1.0 + b * size, -1.0 + c * size)
     high = (-1.0 + (a + 1) * size, -1.0 + (b + 1) * size, -1.0 + (c + 1) * size)
     frame = cell_frame(face, low, high)
+    out[12] = 1.0
+    if allowed is not None:
+        frame = charted(frame, allowed.chart)
+        out[12] = 1.0 if turns_allowed(allowed, frame) else 0.0
     for k in range(9):
         out[k] = frame.rotation[k] / frame.inward
     out[9], out[10], out[11] = frame.cosine, frame.sine, 1.0 - 2.0 * frame.cosine * frame.cosine
 
 
 @njit(cache=True, nogil=True)
-def _describe_all(table):
+def _describe_all(allowed, table):
     """Fill a table, one level after the other."""
     first = level = 0
     while first < table.shape[0]:
         side = THIRDS << level
         for k in range(FACES * side**3):
-            _describe(level, k // side**3, k // side**2 % side, k // side % side, k % side, table[first + k])
+            _describe(level, k // side**3, k // side**2 % side, k // side % side, k % side, allowed, table[first + k])
         first, level = first + FACES * side**3, level + 1
 
 
@@ -120,6 +125,25 @@ def _gather(rows, members, hub, most, out, index):
         out[6, count], out[7, count], index[count] = p * q, pp + qq, j
         count += (abs(p - q) <= most + ROUNDING * (p + q)) & (j != hub)
     return count
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def reaches(allowed, cell, x, y, xi):
+    """Whether a pose with a rotation of a cell that puts a hub to within ξ of its place may be near enough to the place
+    of the prior: to that the prior's point is a spoke like any other (section 12.4)."""
+    p, q, pp, qq, d = allowed.point, allowed.place, 0.0, 0.0, 0.0
+    for k in range(3):
+        pp, qq = pp + (p[k] - x[k]) ** 2, qq + (q[k] - y[k]) ** 2
+        for j in range(3):
+            d += cell[3 * k + j] * (p[j] - x[j]) * (q[k] - y[k])
+    a = np.sqrt(pp * qq)
+    near = d * cell[9] + np.sqrt(max(0.0, pp * qq - d * d)) * cell[10]
+    if d <= -a * cell[9]:
+        near = a * cell[11]
+    elif d >= a * cell[9]:
+        near = a
+    far = allowed.distance + allowed.margin + xi
+    return (pp + qq) * (1.0 - ROUNDING) - 2.0 * near <= far * far
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -183,7 +207,7 @@ def _pass_on(spokes, level):
 
 
 @njit(cache=True, nogil=True)
-def search_spokes(rows, members, hubs, reach, spokes, found, left):
+def search_spokes(rows, members, hubs, reach, allowed, spokes, found, left):
     """The smallest cells in which a pose may save more than the limit with some members and be best at one of them.
 
     Parameters
@@ -195,6 +219,8 @@ def search_spokes(rows, members, hubs, reach, spokes, found, left):
     hubs : (start, stop)
         Which of them are hubs.
     reach : Reach
+    allowed : Allowed or None
+        The poses that are allowed, if not all.
     spokes : Spokes
     found : (room, 5) int64 array
         Hub, face, and three numbers of g of each such cell.
@@ -208,7 +234,7 @@ def search_spokes(rows, members, hubs, reach, spokes, found, left):
     """
     stack, counts, table = spokes.stack, spokes.counts, spokes.table
     if table[0, 0] == ZERO:
-        _describe_all(table)
+        _describe_all(allowed, table)
     ends = visits = 0
     for number in range(hubs[0], hubs[1]):
         hub = members[number]
@@ -224,7 +250,11 @@ def search_spokes(rows, members, hubs, reach, spokes, found, left):
                 if level < TABLE:
                     cell = table[ROOTS * ((8**level - 1) // 7) + ((face * side + a) * side + b) * side + c]
                 else:
-                    _describe(level, face, a, b, c, cell)
+                    _describe(level, face, a, b, c, allowed, cell)
+                if allowed is not None:
+                    x, y = (rows[0, hub], rows[1, hub], rows[2, hub]), (rows[3, hub], rows[4, hub], rows[5, hub])
+                    if cell[12] == ZERO or not reaches(allowed, cell, x, y, reach.xi):
+                        continue
                 visits += count
                 _square_distances(spokes.rows[level], count, cell, spokes.squares)
                 if reach.steps + 1 + _weigh(spokes.squares, count, reach, spokes.steps) <= reach.limit:

@@ -110,16 +110,23 @@ def _angles(allowed, r):
 
 
 @njit(cache=True, nogil=True)
-def confine(allowed, frame, low, high):
-    """What of the t from low to high is allowed with some rotation of a cell: whether anything is, and the smaller box.
-    Nothing that is allowed is cut off."""
+def turns_allowed(allowed, frame):
+    """False where no rotation of a cell is allowed."""
     r = frame.rotation
     inward = 1.0 / frame.inward
     full = (r[0] * inward, r[1] * inward, r[2] * inward, r[3] * inward, r[4] * inward, r[5] * inward, r[6] * inward,
             r[7] * inward, r[8] * inward)  # fmt: skip
     tilt, turn = _angles(allowed, full)
     reach = angle_of_cosine(frame.cosine) + SLACK
-    if (allowed.tilt >= 0.0 and tilt - reach > allowed.tilt) or (allowed.turn >= 0.0 and turn - reach > allowed.turn):
+    return (allowed.tilt < 0.0 or tilt - reach <= allowed.tilt) and (allowed.turn < 0.0 or turn - reach <= allowed.turn)
+
+
+@njit(cache=True, nogil=True)
+def confine(allowed, frame, low, high):
+    """What of the t from low to high is allowed with some rotation of a cell: whether anything is, and the smaller box.
+    Nothing that is allowed is cut off."""
+    r = frame.rotation
+    if not turns_allowed(allowed, frame):
         return False, low, high
     p, q, a, far = allowed.point, allowed.place, allowed.axis, allowed.distance + allowed.margin
     least, largest = moves(frame, p)

@@ -60,9 +60,8 @@ Looked = tuple[NDArray[np.int64], int]
 
 
 def fits(pairs: Pairs, loss: Loss, known: Scored) -> bool:
-    """Whether the pairs are of the kind that is looked at here: all alike, with any pose allowed, and few of them
-    right."""
-    alike = len(pairs.xi) == 1 and len(pairs.w) == 1 and pairs.prior is None
+    """Whether the pairs are of the kind that is looked at here: all alike, and few of them right."""
+    alike = len(pairs.xi) == 1 and len(pairs.w) == 1
     return alike and FEWEST_PAIRS <= len(pairs) <= MOST_PAIRS and 0.0 < known.saving <= RARE * pairs.total(loss)
 
 
@@ -130,7 +129,7 @@ class _Plan:
         number = int(np.clip(round(limit / (cap * WORTH)), 1, max(1, n // FEWEST_MEMBERS)))
         order = np.random.default_rng(1).permutation(n).astype(np.int32)
         self.parts = [np.sort(part) for part in np.array_split(order, number)]
-        self.largest, self.rows = len(self.parts[0]), p.voters.rows
+        self.largest, self.rows, self.allowed = len(self.parts[0]), p.voters.rows, p.allowed
         self.left, self.cells = np.zeros(n, np.uint8), 0
         turn = 2.0 * p.ballot.radius / THIRDS
         levels = int(np.clip(np.ceil(np.log2(turn / (SMALL * p.ballot.xi))), 0, DEEPEST))
@@ -161,7 +160,7 @@ class _Plan:
                 return None
             part, start = self.parts[piece[0]], piece[1]
             hubs, found = (start, min(len(part), start + PIECE)), np.empty((ROOM, 5), np.int64)
-            count, visits = search_spokes(self.rows, part, hubs, self.reach, spokes, found, self.left)
+            count, visits = search_spokes(self.rows, part, hubs, self.reach, self.allowed, spokes, found, self.left)
             self.cells += min(count, ROOM)
             return None if count > ROOM else (found[:count].copy(), visits)
 
@@ -207,7 +206,7 @@ def _place(
     turns = np.empty((len(nodes), 3, 3))
     for face in range(FACES):
         own = nodes[:, FACE] == face
-        turns[own] = rotations_at(face, middle[own])
+        turns[own] = packed.chart @ rotations_at(face, middle[own])
     turned = np.einsum("nij,jn->ni", turns[which], rows[:3])
     # A turn by α moves x by 2 sin(α/2) |x| at most.
     moved = 2.0 * np.sin(0.5 * largest_angles(nodes))[which] * np.linalg.norm(rows[:3], axis=0)

@@ -53,7 +53,7 @@ def roots(low: FloatArray, high: FloatArray, bound: float, sides: Sides | None =
 def _thirds(side: float) -> list[tuple[float, float]]:
     """A side from −side to side in three parts, or in one when it is no longer than a part of a whole one."""
     if side <= 1.0 / 3.0:
-        return [(-side, side)]
+        return [(-side, 0.0), (0.0, side)] if side > 0.0 else [(0.0, 0.0)]
     third = side / 3.0
     return [(-side, -third), (-third, third), (third, side)]
 

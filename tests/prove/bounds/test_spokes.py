@@ -5,10 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tear3d.lab.synthetic import random_rotation
 from tear3d.problem.losses import LOSSES
-from tear3d.prove.bounds.spokes import KNOWN, ROWS, Reach, _describe, _square_distances, make_spokes, search_spokes
+from tear3d.problem.pose import Pose
+from tear3d.prove.bounds.spokes import (
+    KNOWN,
+    ROWS,
+    Reach,
+    _describe,
+    _square_distances,
+    make_spokes,
+    reaches,
+    search_spokes,
+)
+from tear3d.prove.pose.confined import allowed_for
 from tests import naive_spokes as naive
-from tests.naive import chart_rotation
+from tests.naive import chart_point, chart_rotation
+from tests.prove.pose.priors import allowed_pose, make_prior, unit
 
 
 def spokes_of(p, q):
@@ -28,7 +41,7 @@ def random_cell(rng, level):
 
 def squares_in(p, q, level, cell):
     known, out = np.empty(KNOWN, np.float32), np.empty(len(p), np.float32)
-    _describe(level, *cell, known)
+    _describe(level, *cell, None, known)
     _square_distances(spokes_of(p, q), len(p), known, out)
     return out
 
@@ -78,17 +91,17 @@ def test_distances_are_those_of_the_twin():
 
 def angle_of(level, cell):
     known = np.empty(KNOWN, np.float32)
-    _describe(level, *cell, known)
+    _describe(level, *cell, None, known)
     return float(np.arccos(known[9]))
 
 
-def searched(x, y, xi, loss, limit, level, hubs=None, room=4096):
+def searched(x, y, xi, loss, limit, level, hubs=None, room=4096, allowed=None):
     rows = np.concatenate([x.T, y.T]).astype(np.float32)
     members = np.arange(len(x), dtype=np.int32)
     reach = Reach(xi, LOSSES[loss].code, 256, int(256 * limit), level)
     found, left = np.empty((room, 5), np.int64), np.zeros(len(x), np.uint8)
     count, visits = search_spokes(
-        rows, members, (0, len(x)) if hubs is None else hubs, reach, make_spokes(len(x), level), found, left
+        rows, members, (0, len(x)) if hubs is None else hubs, reach, allowed, make_spokes(len(x), level), found, left
     )
     return found[: min(count, room)], left, count, visits
 
@@ -133,3 +146,64 @@ def test_a_hub_alone_leaves_nothing():
     _, left, count, _ = searched(x[:1], y[:1], 0.3, "tear", 1.5, 3)
     assert count == 0
     assert not left.any()
+
+
+def allowed_by(rng, kind):
+    """A prior for points as they are, in its chart."""
+    prior = make_prior(rng, Pose(random_rotation(rng), rng.normal(size=3)), 1.0, kind)
+    return prior, allowed_for(prior, np.eye(3), (np.eye(3), np.zeros(3), np.zeros(3)), 1e-12)
+
+
+@pytest.mark.parametrize("kind", ["tilted", "around", "turn", "distance"])
+def test_no_pose_that_is_allowed_is_taken_for_outside(kind):
+    """A hub within its noise bound of its place, and a rotation of the cell: by both the prior's place is in reach."""
+    rng = np.random.default_rng(7)
+    out, xi, cut, near = 0, 0.05, 0, 0
+    for _ in range(120):
+        prior, allowed = allowed_by(rng, kind)
+        pose, x = allowed_pose(rng, prior, 1.0), rng.normal(size=3).astype(np.float32).astype(float)
+        y = (pose.apply(x[None])[0] + 0.999 * xi * unit(rng)).astype(np.float32).astype(float)
+        face, g = chart_point(pose.rotation)
+        for level in range(5):
+            side = 3 * 2**level
+            cell = (face, *np.clip(((g + 1.0) * side / 2.0).astype(int), 0, side - 1))
+            for own, here in ((True, cell), (False, random_cell(rng, level))):
+                known = np.empty(KNOWN, np.float32)
+                _describe(level, *here, allowed, known)
+                inside = bool(known[12]) and reaches(allowed, known, (*x,), (*y,), xi * (1.0 + 1e-5))
+                assert inside or not own
+                out += not inside
+                cut += not known[12]
+                low, high = naive.cell_box(level, here)
+                turn, angle = chart_rotation(here[0], 0.5 * (low + high)), angle_of(level, here)
+                p, q = prior.point - x, prior.place - y
+                opposite = (turn @ p) @ q <= -np.cos(angle) * np.linalg.norm(p) * np.linalg.norm(q)
+                if inside and np.isfinite(prior.distance) and np.linalg.norm(p) < 5.0 and not opposite:
+                    assert naive.least_distance(p, q, turn, angle) <= prior.distance + xi + 0.01
+                    near += 1
+    assert out > 50
+    assert (cut > 0) == (kind != "distance")
+    assert (near > 50) == (kind in ("around", "distance"))
+
+
+def test_cells_of_a_prior_are_those_that_reach_into_it():
+    """Of the cells that are left without one."""
+    rng = np.random.default_rng(3)
+    fewer = 0
+    for kind in ("around", "turn", "tilted", "distance"):
+        _, allowed = allowed_by(rng, kind)
+        x, y = few_pairs(rng)
+        every = searched(x, y, 0.2, "tear", 3.0, 1)[0]
+        found = searched(x, y, 0.2, "tear", 3.0, 1, allowed=allowed)[0]
+        known, expected = np.empty(KNOWN, np.float32), []
+        for hub, face, a, b, c in every.tolist():
+            inside = True
+            for level in (0, 1):
+                _describe(level, face, a >> (1 - level), b >> (1 - level), c >> (1 - level), allowed, known)
+                places = (*x[hub].astype(np.float32),), (*y[hub].astype(np.float32),)
+                inside &= bool(known[12]) and reaches(allowed, known, *places, 0.2)
+            if inside:
+                expected.append([hub, face, a, b, c])
+        assert found.tolist() == expected
+        fewer += len(found) < len(every)
+    assert fewer > 2

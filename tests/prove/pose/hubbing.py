@@ -37,7 +37,7 @@ def nodes_for(pairs, loss, sifted):
 
 def is_in_a_node(packed, nodes, pose) -> bool:
     """Whether a pose is in one of them, up to a rounding."""
-    face, g = chart_point(pose.rotation @ packed.rotation.T)
+    face, g = chart_point(packed.chart.T @ pose.rotation @ packed.rotation.T)
     t = pose.translation - packed.shift + pose.rotation @ packed.mean
     slack = 1e-9 * (1.0 + np.abs(t).max())
     low, high = nodes[:, LOW : LOW + 6], nodes[:, HIGH : HIGH + 6]

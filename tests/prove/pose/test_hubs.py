@@ -13,13 +13,13 @@ from tear3d.problem.limits import Limits
 from tear3d.problem.losses import LOSSES
 from tear3d.problem.objective import Scored, full_saving
 from tear3d.problem.pairs import Pairs
-from tear3d.problem.prior import Prior
 from tear3d.prove import whole
 from tear3d.prove.pose import hubs
 from tear3d.prove.pose.hubs import fits, sift_by_hubs
 from tear3d.prove.pose.stage import WholePose
 from tear3d.synthetic import make_problem
 from tests.prove.pose.hubbing import is_in_a_node, nodes_for, small_hubs
+from tests.prove.pose.priors import confined_case
 from tests.prove.pose.problems import make_case, usable
 from tests.prove.pose.sifting import lost
 from tests.prove.pose.test_sift import poses_of, scored, two_motions
@@ -27,13 +27,15 @@ from tests.prove.pose.test_sift import poses_of, scored, two_motions
 TEAR = LOSSES["tear"]
 
 
-def test_a_pose_that_matters_keeps_its_pairs_and_is_in_a_node():
+@pytest.mark.parametrize("prior", [False, True])
+def test_a_pose_that_matters_keeps_its_pairs_and_is_in_a_node(prior):
     """All kinds of problems, losses, units and offsets."""
     checked, fewer, cut = 0, 0, dict.fromkeys(LOSSES, 0)
     for seed in range(160):
         case, rng = make_case(3000 + seed), np.random.default_rng(seed)
+        case = confined_case(case) if prior else case
         pairs = usable(case.pairs)
-        poses = list(poses_of(rng, case)) if len(pairs) else []
+        poses = [case.pairs.allow(pose) for pose in poses_of(rng, case)] if len(pairs) else []
         known = max((scored(pairs, pose, case.loss) for pose in poses), key=lambda one: one.saving, default=None)
         with small_hubs(rng):
             if known is None or not fits(pairs, case.loss, known):
@@ -44,7 +46,7 @@ def test_a_pose_that_matters_keeps_its_pairs_and_is_in_a_node():
             continue
         packed, nodes = nodes_for(pairs, case.loss, sifted)
         fewer += len(sifted.index) < len(pairs)
-        cut[case.loss.name] += len(nodes) < 0.5 * 108 * 8**sifted.cells.level
+        cut[case.loss.name] += len(nodes) < (0.05 if prior else 0.5) * 108 * 8**sifted.cells.level
         for pose in poses:
             if full_saving(pairs, pose, case.loss) > limit * (1.0 + 1e-12):
                 assert not len(lost(pairs, pose, case.loss, sifted)), f"seed {seed}: {case.told}"
@@ -100,7 +102,6 @@ def test_which_pairs_fit():
     assert not fits(pairs, TEAR, Scored(known.pose, 0.06 * pairs.total(TEAR)))
     assert not fits(pairs.take(np.arange(300)), TEAR, small)
     assert not fits(replace(pairs, xi=np.linspace(0.05, 0.06, len(pairs))), TEAR, small)
-    assert not fits(pairs.confined(Prior(rotation=np.eye(3), turn=0.1)), TEAR, small)
 
 
 def test_numbers_that_float32_cannot_hold_are_left_alone():
@@ -122,6 +123,29 @@ def test_the_proof_is_the_same_with_and_without(loss):
     assert (found.status, plain.status) == ("optimal", "optimal")
     assert np.array_equal(found.transformation, plain.transformation)
     assert found.certificate.cells < plain.certificate.cells
+
+
+@pytest.mark.parametrize("known", ["around", "axis"])
+def test_so_is_a_proof_about_the_poses_that_are_allowed(known):
+    problem = make_problem(1500, 0.93, seed=4)
+    given = {"noise_bound": problem.noise_bound, "rel_gap": 0.02}
+    if known == "around":
+        given |= {"initial": problem.transformation, "within": (60.0, 1.0)}
+    else:
+        given |= {"rotation_axis": [(0, 0, 1), problem.rotation[:, 2]], "axis_tolerance": 20.0}
+    calls = []
+    with mock.patch.object(whole, "sift", return_value=None), mock.patch.object(hubs, "RARE", 1.0):
+        with mock.patch.object(
+            whole, "sift_by_hubs", side_effect=lambda *a: calls.append(sift_by_hubs(*a)) or calls[0]
+        ):
+            found = tear3d.register(problem.source, problem.target, **given)
+        with mock.patch.object(whole, "sift_by_hubs", return_value=None):
+            plain = tear3d.register(problem.source, problem.target, **given)
+    assert (found.status, plain.status) == ("optimal", "optimal")
+    assert found.certificate.scope
+    np.testing.assert_allclose(found.transformation, plain.transformation, atol=1e-12)
+    assert calls[0] is not None
+    assert len(calls[0].cells.found)
 
 
 def test_a_search_from_another_pose_begins_with_all_rotations():
