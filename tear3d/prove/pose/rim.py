@@ -21,7 +21,7 @@ AXES = [np.array(axis) for axis in product((-1.0, 0.0, 1.0), repeat=3) if any(ax
 def saving_at_rim(pairs: Pairs, loss: Loss, pose: Pose, distance: float) -> float:
     """What is saved at least by some pose that moves a point of the cloud by `distance` from where `pose` puts it.
 
-    Tried are turns about axes through the middle of the pairs that agree with the pose.
+    Tried are turns about axes through the middle of the pairs that agree with the pose; with a prior, about its own.
     """
     agree = near_rows(pairs, pose)
     if not len(agree):
@@ -31,7 +31,8 @@ def saving_at_rim(pairs: Pairs, loss: Loss, pose: Pose, distance: float) -> floa
     cloud = pose.apply(pairs.x[spread_rows(len(pairs), SAMPLE)]) - middle
     squares = np.sum(cloud**2, axis=1)
     best = 0.0
-    for axis in AXES:
+    ways = None if pairs.prior is None else pairs.prior.turns.T
+    for axis in AXES if ways is None or len(ways) == 3 else [*ways, *-ways]:
         unit = axis / np.linalg.norm(axis)
         sine = 0.5 * distance / np.sqrt(max(1e-300, np.max(squares - (cloud @ unit) ** 2)))  # of half the angle
         if sine >= 1.0:

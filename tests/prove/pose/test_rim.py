@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -13,6 +14,7 @@ from tear3d.problem.losses import LOSSES
 from tear3d.problem.objective import full_saving
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
+from tear3d.problem.prior import Prior
 from tear3d.prove.pose.rim import saving_at_rim
 from tests.prove.pose.problems import displacement
 
@@ -67,3 +69,14 @@ def test_it_falls_with_the_distance_and_ends_where_no_turn_reaches():
 def test_nothing_is_saved_where_nobody_agrees():
     pairs, pose = problem(np.random.default_rng(3))
     assert saving_at_rim(pairs, LOSSES["tear"], Pose(pose.rotation, pose.translation + 1e3), 0.1) == 0.0
+
+
+def test_only_turns_that_are_allowed_are_tried():
+    pairs, pose = problem(np.random.default_rng(3))
+    axis = np.array([0.6, 0.0, 0.8])
+    upright = replace(pairs, prior=Prior(axis=axis, source_axis=pose.rotation.T @ axis, tilt=0.0))
+    both = [turned(pairs, pose, sign * axis, 0.3) for sign in (1.0, -1.0)]
+    best = max(full_saving(pairs.take(np.flatnonzero(agree)), moved, LOSSES["tear"]) for moved, agree in both)
+    assert saving_at_rim(upright, LOSSES["tear"], pose, 0.3) == pytest.approx(best, rel=1e-7)
+    fixed = replace(pairs, prior=Prior(rotation=pose.rotation, turn=0.0))
+    assert saving_at_rim(fixed, LOSSES["tear"], pose, 0.3) == 0.0
