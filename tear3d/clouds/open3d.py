@@ -41,7 +41,14 @@ def to_open3d(obj: Result | Points, pairs: ArrayLike | None = None) -> Any:
 
 
 def fpfh_open3d(points: FloatArray, normals: FloatArray, radius: float, max_nn: int) -> NDArray[np.float32]:
-    """FPFH descriptors by Open3D, one row per point; see `tear3d.features.fpfh` for the built-in ones."""
+    """FPFH descriptors by Open3D, one row per point; see `tear3d.features.fpfh` for the built-in ones.
+
+    Parameters
+    ----------
+    points, normals : (N, 3) arrays
+    radius, max_nn
+        A neighbourhood is the nearest points within `radius`, `max_nn` at most.
+    """
     try:
         import open3d
     except ImportError as error:

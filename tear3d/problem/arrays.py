@@ -161,7 +161,12 @@ def as_numbers(values: Numbers, name: str, n: int) -> FloatArray:
 def as_correspondences(obj: Any, name: str = "correspondences") -> NDArray[np.int64]:
     """An (M, 2) int64 array of (source row, target row).
 
-    Accepts array-likes, Open3D's `Vector2iVector` and any result with a `correspondence_set`.
+    Parameters
+    ----------
+    obj
+        An array-like, Open3D's `Vector2iVector`, or any result with a `correspondence_set`.
+    name : str
+        What it is called in error messages.
     """
     array = _array(getattr(obj, "correspondence_set", obj), name, "pass pairs of row numbers as rows (M×2)")
     if array.size == 0:
