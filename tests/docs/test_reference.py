@@ -77,3 +77,15 @@ def test_a_parameter_that_is_left_out_is_noticed():
     three : int
     """
     assert described(doc) == {"one", "two", "rest"}
+
+
+def test_what_an_assistant_is_told_to_call_is_there():
+    text = (ROOT / "tear3d" / "agent_skills" / "tear3d" / "SKILL.md").read_text(encoding="utf-8")
+    options = {*inspect.signature(tear3d.register).parameters, *inspect.signature(tear3d.register_clouds).parameters}
+    told = set(re.findall(r"\b(\w+)=", text))
+    assert len(told) > 8
+    assert not told - options
+    fields = set(re.findall(r"`result\.(\w+)", text))
+    assert {"success", "status", "ambiguous"} <= fields
+    assert not fields - set(dir(tear3d.Result)) - set(tear3d.Result.__dataclass_fields__)
+    assert len(text.splitlines()) < 60
