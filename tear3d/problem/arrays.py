@@ -122,6 +122,11 @@ def stored_as(obj: Points) -> str:
     return np.asarray(raw).dtype.name if hasattr(raw, "dtype") else ""
 
 
+def covariance_of(points: FloatArray) -> FloatArray:
+    """3×3, of points as rows; zero of a single one."""
+    return np.cov(points.T) if len(points) > 1 else np.zeros((3, 3))
+
+
 def spread_rows(n: int, size: int) -> slice | NDArray[np.int64]:
     """At most `size` of n rows, one drawn from each of equal stretches: no period in the data can fool it."""
     stride = -(-n // size)
