@@ -86,6 +86,8 @@ def could_be_chance(level: float) -> bool:
 def verdict(known: Evidence) -> tuple[Status, str]:
     """The status of a result and the sentences that go with it."""
     status, message = _verdict(known)
+    if known.aside and message != _aside(known):
+        message += f" ({_pairs(known.aside)} set aside, too far from all others to agree with a pose of theirs)"
     if known.at_edge and status != "no_consensus":
         message += "; it lies at the edge of what is allowed, beyond which nothing was looked at"
     return status, said_first(known.ambiguity, message)
@@ -239,17 +241,12 @@ def _elsewhere(share: float | None, ambiguous: bool, these: str = "") -> str:
 
 
 def _notes(known: Evidence) -> str:
-    """What else a reader should know: attempts that disagreed, pairs that were set aside."""
+    """Attempts that disagreed."""
     attempts = known.certificate.attempts
     against = sum(not attempt.agrees for attempt in attempts)
-    notes = []
-    if len(attempts) > 1:
-        notes.append(
-            f"{len(attempts)} directions were tried; the rows along {against} of them are not those of this pose"
-        )
-    if known.aside:
-        notes.append(f"{_pairs(known.aside)} set aside, too far from all others to agree with a pose of theirs")
-    return f" ({'; '.join(notes)})" if notes else ""
+    if len(attempts) < 2:
+        return ""
+    return f" ({len(attempts)} directions were tried; the rows along {against} of them are not those of this pose)"
 
 
 def _aside(known: Evidence) -> str:
