@@ -8,31 +8,30 @@ from typing import Annotated
 
 import typer
 
-import tear3d
 from tear3d.cli.align import align
 from tear3d.cli.batch import batch
+from tear3d.cli.commands import Command, Group
 from tear3d.cli.demo import demo
 from tear3d.cli.map import map
 from tear3d.cli.register import register
+from tear3d.cli.streams import patient
 from tear3d.cli.synth import synth
 from tear3d.cli.warmup import warmup
 
 app = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
     rich_markup_mode="rich",
-    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
 for command in (align, register, map, batch, demo, synth, warmup):
-    app.command()(command)
+    app.command(cls=Command)(command)
 
 
 def main() -> None:
     """Entry point of the `tear3d` command."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+    sys.stdout, sys.stderr = patient(sys.stdout), patient(sys.stderr)
     gc.set_threshold(50_000, 20, 50)  # what is imported stays: to look through it again and again is for nothing
     try:
         app(prog_name="tear3d")
@@ -42,14 +41,22 @@ def main() -> None:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"tear3d {tear3d.__version__}")
+        from tear3d.cli.versions import lines
+
+        typer.echo("\n".join(lines()))
         raise typer.Exit
 
 
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version.")
+        bool,
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Show the versions of tear3d and of what it computes with.",
+        ),
     ] = False,
 ) -> None:
     """Certified 3D registration of point pairs when almost all of them are wrong.

@@ -35,6 +35,9 @@ class Outputs:
         """Refuse what cannot or must not be written before the work, not after it."""
         from tear3d.errors import InputError
 
+        for path in inputs:
+            check_input(path)
+        check_page(self.report)
         taken = {_real(path): "one of the inputs" for path in inputs}
         for path in self.files:
             check_file(path)
@@ -102,6 +105,23 @@ def _write_edge(path: Path, run: Run) -> bool:
     with atomic_write(path) as file:
         file.write(f"{edge}\n".encode())
     return True
+
+
+def check_input(path: Path) -> None:
+    """Refuse a folder where a file is to be read."""
+    from tear3d.errors import InputError
+
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; pass a file")
+
+
+def check_page(path: Path | None) -> None:
+    """Refuse a name that promises something else than a page."""
+    from tear3d.errors import InputError
+
+    if path is not None and path.suffix.lower() not in (".html", ".htm"):
+        kind = f"{path.suffix} cannot be written" if path.suffix else "has no suffix"
+        raise InputError(f"{path}: {kind}; the page is HTML, pass a name that ends in .html")
 
 
 def check_file(path: Path) -> None:

@@ -249,7 +249,7 @@ def _stages(certificate: Certificate, padding: tuple[int, int]) -> Group:
     table.add_column("stage", no_wrap=True)
     for name in ("saved", "at most", "gap", "cells"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("ended by", no_wrap=True)
+    table.add_column("ended by")
     for stage in certificate.stages:
         colour = "green" if stage.closed else "yellow"
         table.add_row(

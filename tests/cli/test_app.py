@@ -1,8 +1,10 @@
 """The program as a whole, and what it draws in the terminal."""
 
+import platform
 import subprocess
 import sys
 import time
+from importlib import metadata
 from io import StringIO
 
 import numpy as np
@@ -70,4 +72,11 @@ def test_help_is_fast_and_imports_nothing_heavy():
 
 
 def test_version():
-    assert run("--version").stdout == f"tear3d {tear3d.__version__}\n"
+    first, *others = run("--version").stdout.splitlines()
+    assert first == f"tear3d {tear3d.__version__}"
+    found = dict(line.rsplit(" ", 1) for line in others[:-1])
+    assert found["Python"] == platform.python_version()
+    assert {name: found[name] for name in ("numpy", "scipy", "numba")} == {
+        name: metadata.version(name) for name in ("numpy", "scipy", "numba")
+    }
+    assert others[-1] == f"{platform.system()} {platform.machine()}"
