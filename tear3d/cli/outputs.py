@@ -37,13 +37,13 @@ class Outputs:
 
         for path in inputs:
             check_input(path)
-        check_page(self.report)
         taken = {_real(path): "one of the inputs" for path in inputs}
         for path in self.files:
             check_file(path)
             if _real(path) in taken:
                 raise InputError(f"{path}: is {taken[_real(path)]}; pass another name")
             taken[_real(path)] = "the name of another output"
+        check_page(self.report)
         if self.folder is None:
             return
         from tear3d.cli.folder import check_folder
