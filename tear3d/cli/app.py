@@ -11,11 +11,17 @@ import typer
 from tear3d.cli.align import align
 from tear3d.cli.batch import batch
 from tear3d.cli.commands import Command, Group
+from tear3d.cli.compare import compare
 from tear3d.cli.demo import demo
+from tear3d.cli.info import info
 from tear3d.cli.map import map
+from tear3d.cli.merge import merge
+from tear3d.cli.refine import refine
 from tear3d.cli.register import register
 from tear3d.cli.streams import patient
 from tear3d.cli.synth import synth
+from tear3d.cli.transform import transform
+from tear3d.cli.view import view
 from tear3d.cli.warmup import warmup
 
 app = typer.Typer(
@@ -25,7 +31,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
-for command in (align, register, map, batch, demo, synth, warmup):
+for command in (align, register, map, batch, refine, compare, view, info, transform, merge, demo, synth, warmup):
     app.command(cls=Command)(command)
 
 

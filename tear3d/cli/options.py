@@ -57,6 +57,12 @@ class Refine(StrEnum):
     none = "none"
 
 
+class Refinement(StrEnum):
+    gicp = "gicp"
+    icp = "icp"
+    plane = "plane"
+
+
 class Keypoints(StrEnum):
     iss = "iss"
 

@@ -124,6 +124,15 @@ def check_page(path: Path | None) -> None:
         raise InputError(f"{path}: {kind}; the page is HTML, pass a name that ends in .html")
 
 
+def check_new(path: Path, inputs: Sequence[Path]) -> None:
+    """Refuse a name that cannot become a file, or that is already the name of one that is read."""
+    from tear3d.errors import InputError
+
+    check_file(path)
+    if _real(path) in map(_real, inputs):
+        raise InputError(f"{path}: is one of the inputs; pass another name")
+
+
 def check_file(path: Path) -> None:
     """Refuse a name that cannot become a file."""
     from tear3d.errors import InputError

@@ -14,7 +14,7 @@ from rich.console import Console
 import tear3d
 from tear3d.cli.picture import braille
 from tear3d.cli.progress import SearchBar
-from tear3d.cli.render import _matrix
+from tear3d.cli.render import matrix
 from tear3d.problem.limits import Progress
 from tests.cli.support import run, tear3d_command
 
@@ -23,7 +23,7 @@ def test_the_pose_is_readable_at_every_scale():
     pose = np.eye(4)
     for shift, shown in ((500_000.123, "500000.123"), (1.25e-5, "0.00001250000"), (0.0, "0.000000")):
         pose[0, 3] = shift
-        lines = _matrix(pose).splitlines()
+        lines = matrix(pose).splitlines()
         assert lines[0].endswith(shown)
         assert len({len(line) for line in lines}) == 1
 

@@ -14,7 +14,7 @@ from tear3d.cli import app
 from tear3d.cli.app import app as typer_app
 from tear3d.cli.folder import Run
 from tear3d.cli.progress import SearchBar
-from tear3d.cli.render import _matrix, print_result
+from tear3d.cli.render import matrix, print_result
 from tear3d.problem.limits import Progress
 from tear3d.report import words
 from tear3d.result import Certificate
@@ -87,7 +87,7 @@ def test_sixty_columns_cut_neither_the_pose_nor_the_table(ended):
     shown = narrow(dataclasses.replace(result, certificate=Certificate.of(*stages)))
     assert "…" not in shown
     assert "-500000.125" in shown
-    for line in _matrix(pose).splitlines():
+    for line in matrix(pose).splitlines():
         assert line in shown
     for part in ("first row", "second row", "123457", "7.65432e+06", "12\u202f345\u202f678"):
         assert part in shown
