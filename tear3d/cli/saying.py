@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -16,6 +15,8 @@ _NARROW = 72
 
 def to_json(kind: str, facts: dict[str, Any]) -> str:
     """Strict JSON that begins with its schema and its kind."""
+    import json
+
     from tear3d.problem.strict import strict
 
     whole = {"schema": SCHEMA, "kind": kind, **facts}
