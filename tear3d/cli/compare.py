@@ -41,6 +41,7 @@ def compare(
     ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Measure how far each point of a cloud lies from the nearest point of another.
 

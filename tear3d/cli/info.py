@@ -24,6 +24,7 @@ def info(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help=f"A cloud: {carried.FORMATS}.")],
     as_json: options.AsJson = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Say what a file of points holds: how many, where, how dense.
 

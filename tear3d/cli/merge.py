@@ -27,6 +27,7 @@ def merge(
         typer.Option(help="Keep one point for each voxel of this size, the middle of those in it.", show_default=False),
     ] = None,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Put several clouds into one file.
 

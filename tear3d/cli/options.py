@@ -252,5 +252,10 @@ Quiet = Annotated[
     typer.Option("--quiet", "-q", help="Print nothing but errors (and --json).", rich_help_panel=_OUTPUT),
 ]
 
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", help="Print what happens, with times, as run.log has it.", rich_help_panel=_OUTPUT),
+]
+
 Seed = Annotated[int, typer.Option(min=0, help="Same seed, same problem.")]
 Outliers = Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of wrong pairs.")]

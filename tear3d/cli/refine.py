@@ -45,6 +45,7 @@ def refine(
     ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Refine a pose on the clouds, without a search: the start has to be right up to a few voxels.
 

@@ -28,6 +28,7 @@ def transform(
     out: CloudOut,
     inverse: Annotated[bool, typer.Option("--inverse", help="Move it back instead.")] = False,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Move a cloud by a pose.
 

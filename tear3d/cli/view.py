@@ -25,6 +25,7 @@ def view(
         ),
     ] = None,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Look at clouds: one page that needs no network, opened in the browser.
 
