@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -93,7 +94,9 @@ def _rows(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if facts["attributes"]:
         yield "attributes", ", ".join(facts["attributes"])
     names = {"low": "from", "high": "to", "size": "size", "centre": "centre"}
-    numbers = [[f"{value:.9g}" for value in facts[name]] for name in names]
+    longest = max(facts["size"]) or 1.0
+    decimals = min(12, max(0, 5 - math.floor(math.log10(longest))))
+    numbers = [[f"{value:.{decimals}f}" for value in facts[name]] for name in names]
     widths = [max(map(len, column)) for column in zip(*numbers, strict=True)]
     for name, values in zip(names.values(), numbers, strict=True):
         yield name, "  ".join(value.rjust(width) for value, width in zip(values, widths, strict=True))
