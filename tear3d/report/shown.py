@@ -24,7 +24,8 @@ from tear3d.report.scene import _frame, _orientation, _radius, pack
 
 POINT_BUDGET = 150_000
 """Points that the page shows, of all clouds together."""
-RAMP = ("#2c6cb0", "#19a0a0", "#4cae4f", "#e3b505", "#d1493f")
+RAMP = ("#1c807a", "#e8b92c", "#c2261f")
+"""From near to far, as in the report of a registration."""
 _COLOURS = ("--source", "--target", *(f"--part-{k}" for k in range(6)))
 
 
