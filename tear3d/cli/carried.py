@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 FORMATS = ".ply, .pcd, .las, .laz, .e57, .xyz, .csv, .txt, .pts, .asc, .npy, .npz, .obj or KITTI's .bin"
 
+WRITTEN = ".ply, .pcd, .npy or .xyz"
+
 
 def read(path: Path) -> FloatArray:
     """The points of a file."""

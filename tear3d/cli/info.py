@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from tear3d.cli import carried, options, saying
 from tear3d.cli.session import Session, compile_when_cold, exit_on_errors
-
-if TYPE_CHECKING:
-    from tear3d.problem.arrays import FloatArray
 
 _FAR = 1000.0
 """So many times its own size from the origin, a cloud has coordinates of a map; free choice."""
@@ -44,7 +41,7 @@ def info(
         saying.tell("info", facts, _rows(facts), as_json=as_json, quiet=False)
 
 
-def _facts(file: Path, cloud: FloatArray) -> dict[str, Any]:
+def _facts(file: Path, cloud: Any) -> dict[str, Any]:
     from tear3d.features.voxel import sampling
 
     points = carried.points(cloud)

@@ -95,9 +95,8 @@ def refine(
         if out is not None:
             carried.write(out, carried.moved(clouds[0], found.transformation))
         session.bar.stop()
-        points = carried.points(clouds[0])
-        ways = carried.moved(points, found.transformation) - carried.moved(points, start)
-        shift = float(np.linalg.norm(ways, axis=1).mean())
+        after, before = (carried.points(carried.moved(clouds[0], T)) for T in (found.transformation, start))
+        shift = float(np.linalg.norm(after - before, axis=1).mean())
         facts = {**found.to_dict(), "initial": start, "mean_shift": shift}
         saying.tell("refinement", facts, _rows(found, shift), as_json=as_json, quiet=quiet)
         if not (quiet or as_json):

@@ -12,9 +12,7 @@ from tear3d.cli.session import Session, exit_on_errors
 
 CloudOut = Annotated[
     Path,
-    typer.Option(
-        "--out", "-o", metavar="FILE", help="The cloud to write: .ply, .pcd, .npy or .xyz.", show_default=False
-    ),
+    typer.Option("--out", "-o", metavar="FILE", help=f"The cloud to write: {carried.WRITTEN}.", show_default=False),
 ]
 
 

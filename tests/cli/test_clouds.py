@@ -109,7 +109,7 @@ def test_refine_says_when_it_could_not(place, monkeypatch):
         (("info", "none.ply"), "no such file"),
         (("info", "folder"), "folder: is a folder"),
         (("transform", "a.ply", "pose.txt", "-o", "a.ply"), "is one of the inputs"),
-        (("transform", "a.ply", "pose.txt", "-o", "x.las"), "cannot write .las"),
+        (("transform", "a.ply", "pose.txt", "-o", "x.jpg"), "cannot write .jpg"),
         (("transform", "a.ply", "pose.txt", "-o", "folder"), "is a folder"),
         (("transform", "a.ply", "folder", "-o", "x.ply"), "is a folder"),
         (("transform", "a.ply", "b.asc", "-o", "x.ply"), "expected"),
