@@ -83,6 +83,7 @@ def _options(
     Try it:
       tear3d demo --report demo.html
       tear3d align scan1.ply scan2.ply --out aligned
+      tear3d view scan1.ply scan2.ply --pose aligned/pose.txt
       tear3d map scans --out map
       tear3d batch scans/ --out survey
       tear3d synth pairs.npz --pairs 10000 --outliers 0.95
