@@ -110,13 +110,23 @@ def near_tie(others: tuple[Alternative, ...], saving: float) -> Ambiguity | None
 
 
 def up_to_percent(fraction: float) -> str:
-    """A bound in percent, rounded up to two digits so that it stays one: 0.00093 → 0.093 %, 1.234 → 124 %."""
+    """A bound in percent, rounded up to two digits so that it stays one: 0.00093 → 0.093 %, 1.234 → 124 %. More than
+    1000 % are a factor, 12.34 → 13×."""
     value = 100.0 * fraction
     if not value > 0.0:
         return "0 %"
+    if value > 1000.0:
+        return factor(fraction)
     step = 10.0 ** min(0, max(-4, math.floor(math.log10(value)) - 1))
     value = math.ceil(value / step * (1.0 - 1e-9)) * step
     return f"{value:.2g} %" if value < 99.5 else f"{value:.0f} %"
+
+
+def factor(fraction: float) -> str:
+    """So many times as much, rounded up to two digits: 12.34 → 13×, 12345 → 13000×."""
+    step = 10.0 ** (math.floor(math.log10(fraction)) - 1)
+    rounded = math.ceil(fraction / step * (1.0 - 1e-9)) * step
+    return f"{rounded:.0f}×" if rounded < 1e6 else f"{rounded:.1e}×"
 
 
 def _verdict(known: Evidence) -> tuple[Status, str]:
