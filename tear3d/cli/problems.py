@@ -38,7 +38,7 @@ def _axis(text: str) -> tuple[float, ...]:
 
 
 def _within(text: str) -> tuple[float, ...]:
-    return _numbers(text, 2, "degrees and a distance, such as 10,0.5")
+    return _numbers(str(text).lower().replace("none", "inf"), 2, "degrees and a distance, such as 10,0.5 or 10,none")
 
 
 def _range(text: str) -> tuple[float, ...]:
@@ -90,7 +90,7 @@ Within = Annotated[
     typer.Option(
         parser=_within,
         metavar="DEGREES,LENGTH",
-        help="How far from --initial to look; search and proof are confined to that.",
+        help="How far from --initial to look; search and proof are confined to that. none leaves one of them open.",
         show_default=False,
         rich_help_panel=_KNOWN,
     ),

@@ -69,3 +69,9 @@ def test_clouds_take_the_same(aligner, files, upright):
     assert call["rotation_axis"] == (0.0, 1.0, 0.0)
     assert call["within"] == (5.0, 1.0)
     assert np.shape(call["initial"]) == (4, 4)
+
+
+@pytest.mark.parametrize(("text", "scope"), [("none,0.5", "within 0.5 in translation"), ("10,None", "within 10° of")])
+def test_one_side_of_a_prior_can_be_left_open(upright, text, scope):
+    done = run("register", upright / "pairs.npz", "--initial", upright / "near.txt", "--within", text, "--json")
+    assert scope in json.loads(done.output)["certificate"]["scope"]
