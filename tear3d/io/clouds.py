@@ -115,6 +115,13 @@ def suffix_of(path: str | os.PathLike[str]) -> str:
     return "".join(suffixes) if suffixes[-1:] == [".gz"] else "".join(suffixes[-1:])
 
 
+def keeping_suffix(cloud: Cloud) -> str:
+    """The format that the cloud came in, if it can be written with attributes, and `.ply` otherwise."""
+    needed = {".xyzn": "normals", ".xyzrgb": "colors"}.get(cloud.format)
+    lacking = needed is not None and needed not in cloud.attributes
+    return ".ply" if cloud.format not in WRITERS or cloud.format == ".npy" or lacking else cloud.format
+
+
 def _format(path: Path, module: ModuleType) -> str:
     name = module.__name__.rpartition(".")[2]
     suffix = suffix_of(path)
