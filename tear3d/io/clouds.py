@@ -33,6 +33,7 @@ MODULES = {
 WRITERS = {
     ".ply": "ply_write",
     ".pcd": "pcd_write",
+    **dict.fromkeys((".las", ".laz"), "las_write"),
     ".npy": "npy",
     ".npz": "npz",
     **dict.fromkeys((".xyz", ".xyzn", ".xyzrgb"), "text_write"),
@@ -152,7 +153,8 @@ def write_cloud(path: str | os.PathLike[str], points: ArrayLike | Cloud) -> None
     Parameters
     ----------
     path
-        The file; its suffix is the format: PLY and PCD (binary, double), NPY, NPZ or XYZ.
+        The file; its suffix is the format: PLY and PCD (binary, double), LAS and LAZ, NPY, NPZ, or text
+        as `.xyz`, `.xyzn` or `.xyzrgb`. LAS rounds coordinates to its scale, and keeps that of a LAS file.
     points
         N×3 finite coordinates, N ≥ 1, or a `Cloud`, which is written with all attributes that the format has a place
         for. A logged warning names the others.

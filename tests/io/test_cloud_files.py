@@ -52,7 +52,7 @@ def test_text_has_the_names_in_its_first_line(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", KEEPING)
-@pytest.mark.parametrize("kind", ["b", "i1", "u2", "i8", "u4", "f2", "f4", "f8"])
+@pytest.mark.parametrize("kind", ["b", "i1", "u1", "u2", "i8", "u4", "f2", "f4", "f8"])
 def test_types_and_odd_names(tmp_path, suffix, kind):
     if suffix == ".pcd":
         pytest.importorskip("pypcd4")
