@@ -28,6 +28,8 @@ MODULES = {
     ".npz": "npz",
     ".obj": "obj",
     ".bin": "kitti",
+    ".ptx": "ptx",
+    **dict.fromkeys((".ply.gz", ".pcd.gz", ".xyz.gz", ".csv.gz", ".txt.gz", ".pts.gz", ".ptx.gz"), "gz"),
     **dict.fromkeys((".xyz", ".csv", ".txt", ".pts", ".asc", ".xyzn", ".xyzrgb"), "text"),
 }
 WRITERS = {
@@ -37,6 +39,7 @@ WRITERS = {
     ".npy": "npy",
     ".npz": "npz",
     **dict.fromkeys((".xyz", ".xyzn", ".xyzrgb"), "text_write"),
+    **dict.fromkeys((".ply.gz", ".pcd.gz", ".xyz.gz"), "gz"),
 }
 """The modules that write: `write(handle, cloud, suffix)`."""
 MAGIC = {
@@ -46,6 +49,7 @@ MAGIC = {
     b"LASF": "las",
     b"ASTM-E57": "e57",
     b"\x93NUMPY": "npy",
+    b"\x1f\x8b\x08": "gz",
 }
 
 
@@ -55,8 +59,8 @@ def read_cloud(
     """Read the points of a file.
 
     The format follows from the first bytes where they tell, and from the suffix otherwise: PLY, PCD,
-    LAS/LAZ, E57, NPY/NPZ, OBJ (vertices), KITTI `.bin`, and text as `.xyz`, `.csv`, `.txt`, `.pts`, `.asc`, `.xyzn`,
-    `.xyzrgb`.
+    LAS/LAZ, E57, NPY/NPZ, OBJ (vertices), KITTI `.bin`, PTX, and text as `.xyz`, `.csv`, `.txt`, `.pts`, `.asc`,
+    `.xyzn`, `.xyzrgb`; PLY, PCD, PTX and text also compressed as `.ply.gz` and so on.
 
     Parameters
     ----------
@@ -85,7 +89,7 @@ def read_cloud(
         There is no such file, or its format is unknown.
     """
     path = Path(path)
-    module = _module(path)
+    module = module_of(path)
     with format_errors(path, module.KIND), np.errstate(all="ignore"):
         return clean_points(path, module.read(path, memory_limit(path, max_bytes)), keep_invalid=keep_invalid)
 
@@ -93,7 +97,7 @@ def read_cloud(
 def read_whole(path: str | os.PathLike[str], *, max_bytes: int | None = None, keep_invalid: bool = False) -> Cloud:
     """Read points and attributes; see `read_cloud`."""
     path = Path(path)
-    module = _module(path)
+    module = module_of(path)
     with format_errors(path, module.KIND), np.errstate(all="ignore"):
         limit = memory_limit(path, max_bytes)
         if hasattr(module, "read_all"):
@@ -129,7 +133,7 @@ def _format(path: Path, module: ModuleType) -> str:
     return suffix if MODULES.get(suffix) == name else next(key for key, value in MODULES.items() if value == name)
 
 
-def _module(path: Path) -> ModuleType:
+def module_of(path: Path) -> ModuleType:
     """What reads this file."""
     if not path.is_file():
         raise InputError(f"{path}: {'is not a regular file' if path.exists() else 'no such file'}")
@@ -154,7 +158,8 @@ def write_cloud(path: str | os.PathLike[str], points: ArrayLike | Cloud) -> None
     ----------
     path
         The file; its suffix is the format: PLY and PCD (binary, double), LAS and LAZ, NPY, NPZ, or text
-        as `.xyz`, `.xyzn` or `.xyzrgb`. LAS rounds coordinates to its scale, and keeps that of a LAS file.
+        as `.xyz`, `.xyzn` or `.xyzrgb`; also `.ply.gz`, `.pcd.gz` and `.xyz.gz`. LAS rounds coordinates to its scale,
+        and keeps that of a LAS file.
     points
         N×3 finite coordinates, N ≥ 1, or a `Cloud`, which is written with all attributes that the format has a place
         for. A logged warning names the others.

@@ -43,8 +43,9 @@ def read_all(path: Path, limit: int) -> Parts:
     found = {name: np.concatenate(parts) for name, parts in columns.items()}
     facts: dict[str, Any] = {"las": headers[0]}
     wkt = [vlr for vlr in headers[0].vlrs if (vlr.user_id, vlr.record_id) == WKT]
-    if wkt and getattr(wkt[0], "string", ""):
-        facts["crs"] = wkt[0].string
+    text: Any = getattr(wkt[0], "string", None) if wkt else None
+    if text:
+        facts["crs"] = str(text)
     return Parts(np.concatenate(points) if points else np.empty((0, 3)), grouped(found), facts)
 
 

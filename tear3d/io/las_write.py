@@ -44,7 +44,8 @@ def _points(laspy: Any, cloud: Cloud) -> Any:
     """The cloud as laspy has it."""
     header = _header(laspy, cloud)
     columns = _columns(header, cloud)
-    standard, extra = {}, {}
+    standard: Columns = {}
+    extra: Columns = {}
     for name, values in columns.items():
         known = name in header.point_format.dimension_names
         if known and _fits(header.point_format.dimension_by_name(name), values):

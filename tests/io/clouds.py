@@ -9,6 +9,10 @@ from tear3d import Cloud
 QUARTER = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])
 POSE = np.eye(4)
 POSE[:3, :3], POSE[:3, 3] = QUARTER, [1, 2, 3]
+PTX = (
+    "2\n3\n1 2 3\n1 0 0\n0 1 0\n0 0 1\n0 1 0 0\n-1 0 0 0\n0 0 1 0\n10 20 30 1\n"
+    "0 0 0 0.5 0 0 0\n1 0 0 0.25 255 0 1\n0 1 0 1 2 3 4\n0 0 1 0 5 6 7\n2 0 0 0 1 1 1\n3 0 0 0 1 1 1\n"
+)
 
 
 def rich_cloud(count: int) -> Cloud:

@@ -19,7 +19,7 @@ from tear3d.io import Cloud, read_cloud, read_pose, write_pose
 from tear3d.io.clouds import WRITERS
 from tear3d.io.pairs import read_pairs, write_pairs
 from tests.io import test_formats as formats
-from tests.io.clouds import rich_cloud
+from tests.io.clouds import PTX, rich_cloud
 
 POINTS = np.random.default_rng(5).normal(size=(20, 3))
 
@@ -61,13 +61,14 @@ def _clouds(folder: Path) -> Iterator[Sample]:
     data = text.replace(b"ascii", b"binary_big_endian") + b"\1\0\0\0\0" + 2 * (b"\0\0\0\1\1" + bytes(9))
     yield Sample("ply_lists_binary", ".ply", data, read_cloud, _is_cloud)
     yield Sample("whole_ply_lists_binary", ".ply", data, Cloud.read, _is_whole)
+    yield Sample("ptx", ".ptx", PTX.encode(), Cloud.read, _is_whole)
     for suffix in WRITERS:
         try:
             path = rich_cloud(8).write(folder / f"rich{suffix}")
             Cloud.read(path)
         except MissingExtraError:
             continue
-        yield Sample(f"rich_{suffix[1:]}", suffix, path.read_bytes(), Cloud.read, _is_whole)
+        yield Sample(f"rich{suffix.replace('.', '_')}", suffix, path.read_bytes(), Cloud.read, _is_whole)
 
 
 def _pairs(folder: Path) -> Iterator[Sample]:
