@@ -36,6 +36,7 @@ WRITERS = {
     ".ply": "ply_write",
     ".pcd": "pcd_write",
     **dict.fromkeys((".las", ".laz"), "las_write"),
+    ".e57": "e57_write",
     ".npy": "npy",
     ".npz": "npz",
     **dict.fromkeys((".xyz", ".xyzn", ".xyzrgb"), "text_write"),
@@ -157,9 +158,9 @@ def write_cloud(path: str | os.PathLike[str], points: ArrayLike | Cloud) -> None
     Parameters
     ----------
     path
-        The file; its suffix is the format: PLY and PCD (binary, double), LAS and LAZ, NPY, NPZ, or text
+        The file; its suffix is the format: PLY and PCD (binary, double), LAS and LAZ, E57, NPY, NPZ, or text
         as `.xyz`, `.xyzn` or `.xyzrgb`; also `.ply.gz`, `.pcd.gz` and `.xyz.gz`. LAS rounds coordinates to its scale,
-        and keeps that of a LAS file.
+        and keeps that of a LAS file; E57 is written in single precision around the middle of the points.
     points
         N×3 finite coordinates, N ≥ 1, or a `Cloud`, which is written with all attributes that the format has a place
         for. A logged warning names the others.

@@ -17,7 +17,12 @@ Columns = dict[str, NDArray[Any]]
 COLOURS = ("red", "green", "blue")
 NORMALS = ("nx", "ny", "nz")
 GROUPS = {
-    "colors": (COLOURS, ("r", "g", "b"), ("diffuse_red", "diffuse_green", "diffuse_blue")),
+    "colors": (
+        COLOURS,
+        ("r", "g", "b"),
+        ("diffuse_red", "diffuse_green", "diffuse_blue"),
+        ("colorred", "colorgreen", "colorblue"),
+    ),
     "normals": (NORMALS, ("normal_x", "normal_y", "normal_z"), ("normalx", "normaly", "normalz")),
 }
 SINGLE = {
