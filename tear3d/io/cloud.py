@@ -90,6 +90,27 @@ class Cloud:
 
         return read_whole(path, max_bytes=max_bytes, keep_invalid=keep_invalid)
 
+    @classmethod
+    def sampled(
+        cls, path: str | os.PathLike[str], count: int = 100_000, *, seed: int = 0, max_bytes: int | None = None
+    ) -> Cloud:
+        """Points spread evenly over the surface of a mesh, with its normals, as a scan of it would have them.
+
+        Parameters
+        ----------
+        path
+            An STL, OBJ, GLB, OFF or PLY file with faces.
+        count
+            How many points.
+        seed
+            The same seed gives the same points.
+        max_bytes
+            See `read_cloud`.
+        """
+        from tear3d.io.mesh import sample_mesh
+
+        return sample_mesh(Path(path), count, seed, max_bytes)
+
     def write(self, path: str | os.PathLike[str]) -> Path:
         """Write points and attributes; see `write_cloud`.
 

@@ -29,6 +29,7 @@ MODULES = {
     ".obj": "obj",
     ".bin": "kitti",
     ".ptx": "ptx",
+    **dict.fromkeys((".stl", ".glb", ".off"), "mesh"),
     **dict.fromkeys((".ply.gz", ".pcd.gz", ".xyz.gz", ".csv.gz", ".txt.gz", ".pts.gz", ".ptx.gz"), "gz"),
     **dict.fromkeys((".xyz", ".csv", ".txt", ".pts", ".asc", ".xyzn", ".xyzrgb"), "text"),
 }
@@ -61,7 +62,9 @@ def read_cloud(
 
     The format follows from the first bytes where they tell, and from the suffix otherwise: PLY, PCD,
     LAS/LAZ, E57, NPY/NPZ, OBJ (vertices), KITTI `.bin`, PTX, and text as `.xyz`, `.csv`, `.txt`, `.pts`, `.asc`,
-    `.xyzn`, `.xyzrgb`; PLY, PCD, PTX and text also compressed as `.ply.gz` and so on.
+    `.xyzn`, `.xyzrgb`; PLY, PCD, PTX and text also compressed as `.ply.gz` and so on. Of a mesh
+    (STL, GLB, OFF) these are 100 000 points on its surface; `Cloud.sampled` takes more or fewer, and also the faces of
+    OBJ and PLY.
 
     Parameters
     ----------
