@@ -20,7 +20,7 @@ KIND = "LAS"
 SHORTEST_HEADER = 227
 COMPRESSED = 0x80
 POINT_BYTES = 24
-UNPACKED = 4
+UNPACKED = 2
 """Flags of one bit become bytes: a point takes this many times what it takes in the file, about."""
 CHUNK_BYTES = 1 << 26
 WKT = ("LASF_Projection", 2112)
