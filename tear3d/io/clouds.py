@@ -165,16 +165,17 @@ def write_cloud(path: str | os.PathLike[str], points: ArrayLike | Cloud) -> None
         as `.xyz`, `.xyzn` or `.xyzrgb`; also `.ply.gz`, `.pcd.gz` and `.xyz.gz`. LAS rounds coordinates to its scale,
         and keeps that of a LAS file; E57 is written in single precision around the middle of the points.
     points
-        N×3 finite coordinates, N ≥ 1, or a `Cloud`, which is written with all attributes that the format has a place
-        for. A logged warning names the others.
+        N×3 finite coordinates, N ≥ 1, or a `Cloud`, or what `Cloud.of` makes one of: it is written with all
+        attributes that the format has a place for, and a logged warning names the others.
     """
     path = Path(path)
     suffix = suffix_of(path)
     name = WRITERS.get(suffix)
     if name is None:
         raise InputError(f"{path}: cannot write {path.suffix or 'without a suffix'}; use {', '.join(WRITERS)}")
-    if isinstance(points, Cloud):
-        cloud = points
+    named = isinstance(points, np.ndarray) and bool(points.dtype.names)
+    if named or any(hasattr(points, name) for name in ("columns", "points", "point")):
+        cloud = Cloud.of(points)
     else:
         try:
             array = np.ascontiguousarray(points, dtype=np.float64)

@@ -11,6 +11,7 @@ import pytest
 import tear3d
 from tear3d import Cloud
 from tear3d.errors import InputError
+from tear3d.problem.arrays import as_points
 from tests.io.clouds import POSE, QUARTER, rich_cloud
 
 
@@ -105,13 +106,18 @@ def test_fields_and_frames():
     np.testing.assert_array_equal(cloud.points[:, 0], np.arange(4))
     assert set(cloud.attributes) == {"colors"}
     assert cloud.attributes["colors"].dtype == np.uint8
+    with pytest.raises(InputError, match="1 dimensions"):
+        tear3d.register(rows, rows, noise_bound=0.1)
+    lower = rows.astype([(name.lower(), kind) for name, kind in rows.dtype.descr])
+    result = tear3d.register(lower, cloud, noise_bound=0.1, certify=False)
+    assert result.num_pairs == 4
     with pytest.raises(InputError, match="no column 'y', only x, z"):
         Cloud.of(np.zeros(2, dtype=[("x", "f8"), ("z", "f8")]))
     assert len(Cloud.of([[1, 2, 3]])) == 1
     assert Cloud.of(cloud) is cloud
 
 
-def test_data_frames():
+def test_data_frames(tmp_path):
     class Frame(dict):
         columns = property(lambda self: list(self))
 
@@ -122,6 +128,9 @@ def test_data_frames():
     cloud = Cloud.of(frame)
     np.testing.assert_array_equal(cloud.points, [[1, 3, 5], [2, 4, 6]])
     assert {name: values.dtype for name, values in cloud.attributes.items()} == {"intensity": np.float32}
+    np.testing.assert_array_equal(as_points(frame, "frame"), cloud.points)
+    tear3d.write_cloud(tmp_path / "a.ply", frame)
+    assert list(Cloud.read(tmp_path / "a.ply").attributes) == ["intensity"]
 
 
 def test_pandas():
