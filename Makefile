@@ -96,12 +96,12 @@ bench-quick: $(STAMP_ALL)
 	$(BIN)/python -m benchmarks all --quick
 
 docs: $(STAMP)
-	$(BIN)/mkdocs build --strict
+	$(BIN)/zensical build --strict
 
 build: $(STAMP)
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist
 
 clean:
-	rm -rf $(VENV) build dist site out .coverage .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist site .cache out .coverage .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

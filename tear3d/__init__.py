@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Result,
         StageCertificate,
     )
+    from tear3d.saved import load_result
     from tear3d.scale.many import Outcome, register_many
     from tear3d.stream.files import OpenPairs, open_pairs
 
@@ -48,6 +49,7 @@ _HOMES = {
     "Cloud": "tear3d.io.cloud",
     "read_cloud": "tear3d.io.clouds",
     "write_cloud": "tear3d.io.clouds",
+    "load_result": "tear3d.saved",
     "Result": "tear3d.result",
     "Certificate": "tear3d.result",
     "StageCertificate": "tear3d.result",
@@ -94,6 +96,7 @@ __all__ = [
     "__version__",
     "build_map",
     "interop",
+    "load_result",
     "metrics",
     "open_pairs",
     "prepare",

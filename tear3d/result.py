@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tear3d.errors import InputError
 from tear3d.judge.ambiguity import Alternative, Ambiguity, FreeMotion
 from tear3d.judge.bound import NoiseEstimate
+from tear3d.judge.passed_on import PassedOn
 from tear3d.judge.uncertain import Uncertain
 from tear3d.judge.verdict import Status, could_be_chance
 from tear3d.problem.arrays import FloatArray
@@ -37,7 +38,7 @@ PLOTTING = "tear3d.report.plots"
 
 
 @dataclass(frozen=True, eq=False)
-class Result(Uncertain):
+class Result(Uncertain, PassedOn):
     """A pose that maps source points onto target points, and how good it provably is.
 
     Results compare by identity, as what holds arrays does. The arrays are read-only.

@@ -17,15 +17,23 @@ def to_open3d(obj: Result | Points, pairs: ArrayLike | None = None) -> Any:
 
     Parameters
     ----------
-    obj : Result or (N, 3) array
-        A result becomes a `RegistrationResult`, points become a `PointCloud`.
+    obj : Result, CloudResult or (N, 3) array
+        A result becomes a `RegistrationResult`, points become a `PointCloud`. That of clouds has their pose, and the
+        fitness, rmse and rows of its matches.
     pairs : (M, 2) array, optional
-        The matched rows the result was found from; by default pair i joins row i to row i.
+        The matched rows the result was found from; by default pair i joins row i to row i, and matches are those of
+        the clouds as they were thinned.
     """
     try:
         import open3d
     except ImportError as error:
         raise MissingExtraError("open3d", "open3d", "conversion to Open3D") from error
+    inner = getattr(obj, "result", None)
+    if isinstance(inner, Result):
+        of_clouds: Any = obj
+        converted = to_open3d(inner, of_clouds.pairs if pairs is None else pairs)
+        converted.transformation = of_clouds.transformation
+        return converted
     if not isinstance(obj, Result):
         return open3d.geometry.PointCloud(open3d.utility.Vector3dVector(as_points(obj, "points")))
     count = len(obj.inlier_mask)
@@ -41,7 +49,14 @@ def to_open3d(obj: Result | Points, pairs: ArrayLike | None = None) -> Any:
 
 
 def fpfh_open3d(points: FloatArray, normals: FloatArray, radius: float, max_nn: int) -> NDArray[np.float32]:
-    """FPFH descriptors by Open3D, one row per point; see `tear3d.features.fpfh` for the built-in ones."""
+    """FPFH descriptors by Open3D, one row per point; see `tear3d.features.fpfh` for the built-in ones.
+
+    Parameters
+    ----------
+    points, normals : (N, 3) arrays
+    radius, max_nn
+        A neighbourhood is the nearest points within `radius`, `max_nn` at most.
+    """
     try:
         import open3d
     except ImportError as error:

@@ -72,12 +72,14 @@ class Prepared:
         return float(self._sampling.get(0, "finest", lambda: aside(lambda: sampling(self.points)[1], tick), tick))
 
     def thinned(self, voxel_size: float, tick: Tick) -> FloatArray:
+        """Its points at a `voxel_size`; `tick` is called now and then."""
         return self._get(voxel_size, "points", lambda: voxel_downsample(self.points, voxel_size, tick=tick), tick)
 
     def described(
         self, voxel_size: float, keypoints: Keypoints | None, local: bool, tick: Tick
     ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        """Which of the thinned points to match, and their descriptors."""
+        """Which of the points thinned to a `voxel_size` to match, all or `keypoints`, and their descriptors, with
+        normals that are `local` or not; `tick` is called now and then."""
         points, way = self.thinned(voxel_size, tick), replace(self.description, keypoints=keypoints, local=local)
         features = self._get(
             voxel_size,

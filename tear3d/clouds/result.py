@@ -12,6 +12,7 @@ from tear3d.clouds.refine import RefineResult
 from tear3d.clouds.tries import Try
 from tear3d.clouds.verdict import CloudEvidence, CloudVerdict
 from tear3d.judge.ambiguity import Ambiguity
+from tear3d.judge.passed_on import PassedOn
 from tear3d.judge.uncertain import Uncertain
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.strict import strict
@@ -19,7 +20,7 @@ from tear3d.result import Result, known, shift_of
 
 
 @dataclass(frozen=True, eq=False)
-class CloudResult(Uncertain):
+class CloudResult(Uncertain, PassedOn):
     """The pose between two clouds and everything it came from. Compares by identity; the arrays are read-only."""
 
     kind: ClassVar[str] = "clouds"

@@ -61,7 +61,7 @@ class NoiseEstimate:
         return f"{chosen} from the pairs: {self.why}"
 
     def about(self, transformation: FloatArray, centre: FloatArray) -> NoiseEstimate:
-        """With the deviations of the curve from a pose."""
+        """With the deviations of the curve from a pose, a `transformation`, and of where it puts a `centre`."""
         middle = centre if np.isfinite(centre).all() else np.zeros(3)
         curve = tuple(_compared(at, transformation, middle) for at in self.curve)
         return replace(self, curve=curve)

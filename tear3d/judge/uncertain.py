@@ -43,7 +43,7 @@ class Uncertain:
         return np.asarray(self.covariance[np.ix_(rows, rows)])
 
     def to_g2o(self, i: int = 0, j: int = 1) -> str:
-        """The pose as an edge of a pose graph, from vertex i (the target) to vertex j (the source).
+        """The pose as an edge of a pose graph, from vertex `i` (the target) to vertex `j` (the source).
 
         See `tear3d.io.g2o.g2o_edge` for the conventions. InputError when the covariance is not known.
         """

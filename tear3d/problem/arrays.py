@@ -123,6 +123,11 @@ def stored_as(obj: Points) -> str:
     return np.asarray(raw).dtype.name if hasattr(raw, "dtype") else ""
 
 
+def covariance_of(points: FloatArray) -> FloatArray:
+    """3×3, of points as rows; zero of a single one."""
+    return np.cov(points.T) if len(points) > 1 else np.zeros((3, 3))
+
+
 def spread_rows(n: int, size: int) -> slice | NDArray[np.int64]:
     """At most `size` of n rows, one drawn from each of equal stretches: no period in the data can fool it."""
     stride = -(-n // size)
@@ -162,7 +167,12 @@ def as_numbers(values: Numbers, name: str, n: int) -> FloatArray:
 def as_correspondences(obj: Any, name: str = "correspondences") -> NDArray[np.int64]:
     """An (M, 2) int64 array of (source row, target row).
 
-    Accepts array-likes, Open3D's `Vector2iVector` and any result with a `correspondence_set`.
+    Parameters
+    ----------
+    obj
+        An array-like, Open3D's `Vector2iVector`, or any result with a `correspondence_set`.
+    name : str
+        What it is called in error messages.
     """
     array = _array(getattr(obj, "correspondence_set", obj), name, "pass pairs of row numbers as rows (M×2)")
     if array.size == 0:

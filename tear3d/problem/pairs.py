@@ -26,6 +26,7 @@ from tear3d.problem.arrays import (
     as_numbers,
     as_points,
     check_finite,
+    covariance_of,
     spread_rows,
     stored_as,
 )
@@ -187,11 +188,11 @@ class Pairs:
 
     @cached_property
     def source_covariance(self) -> FloatArray:
-        return np.cov(self.x[self.sample].T)
+        return covariance_of(self.x[self.sample])
 
     @cached_property
     def target_covariance(self) -> FloatArray:
-        return np.cov(self.y[self.sample].T)
+        return covariance_of(self.y[self.sample])
 
     @property
     def radius(self) -> float:

@@ -76,6 +76,7 @@ class StageCertificate:
         )
 
     def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
         return {
             "name": self.name,
             "objective": self.objective,
@@ -114,9 +115,11 @@ class Attempt:
         return self.complete and bool(self.stages) and all(stage.closed for stage in self.stages)
 
     def scaled(self, factor: float) -> Attempt:
+        """The same when every saving is multiplied by `factor`."""
         return replace(self, stages=tuple(stage.scaled(factor) for stage in self.stages))
 
     def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
         return {
             "agrees": self.agrees,
             "axis": None if self.axis is None else list(self.axis),
@@ -186,6 +189,7 @@ class Certificate:
         return sum(stage.cells for attempt in self.attempts for stage in attempt.stages)
 
     def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
         return {
             "closed": self.closed,
             "agrees": self.agrees,

@@ -130,7 +130,10 @@ def _page(case: _Case) -> str:
     distances = residuals(case.source, case.target, result.transformation)
     counts = histogram(distances, result.inlier_mask, case.bounds)
     parts = [(one.inlier_mask, one.transformation) for one in result.instances] if len(result.instances) > 1 else []
-    scene = build_scene(case.source, case.target, result.inlier_mask, poses, *case.clouds, parts=parts)
+    bound = case.bounds if isinstance(case.bounds, float) else None
+    scene, shading = build_scene(
+        case.source, case.target, result.inlier_mask, poses, *case.clouds, parts=parts, noise_bound=bound
+    )
     search, spheres = _search(result)
     settings = {name: facts.plain(value) for name, value in result.settings.items()}
     versions = facts.versions()
@@ -149,6 +152,8 @@ def _page(case: _Case) -> str:
         message=escape(judged.message(result)),
         tiles=boxes.tiles(result, case.bound, about, case.truth, next(reversed(poses.values()))),
         pose_choice=sections.pose_choice(poses),
+        shade="" if shading is None else shading.button(),
+        shades="" if shading is None else shading.legend(),
         before=escape(before),
         after=escape(after),
         clouds=boxes.clouds(about.found),

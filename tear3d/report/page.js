@@ -29,6 +29,20 @@ function movedPairs(pairs, m) {
 // Few points need larger dots to read as a surface.
 const dotSize = (positions) => 0.017 * Math.min(2.2, (30000 / (positions.length / 3 + 1)) ** 0.35);
 
+// From near to far; the style sheet has the same colours for the legend.
+const SHADES = [[0.11, 0.5, 0.47], [0.91, 0.73, 0.17], [0.76, 0.15, 0.12]];
+
+function tints(shares) {
+  const out = new Float32Array(4 * shares.length);
+  shares.forEach((share, k) => {
+    const at = share * (SHADES.length - 1);
+    const first = Math.min(SHADES.length - 2, Math.floor(at));
+    for (let i = 0; i < 3; i += 1) out[4 * k + i] = SHADES[first][i] + (at - first) * (SHADES[first + 1][i] - SHADES[first][i]);
+    out[4 * k + 3] = 1;
+  });
+  return out;
+}
+
 function showClouds(renderer, scene) {
   const o = scene.orientation;
   const camera = newCamera([o.slice(0, 3), o.slice(3, 6), o.slice(6, 9)]);
@@ -39,6 +53,8 @@ function showClouds(renderer, scene) {
     name: "inliers", pairs: floats(part.pairs), colour: `--part-${k % 6}`, matrix: part.matrix,
   }));
   const poses = Object.keys(scene.after);
+  const shades = scene.shades ? tints(floats(scene.shades)) : null;
+  let shaded = false;
   const on = (name) => find(`[data-layer=${name}]`).getAttribute("aria-pressed") === "true";
   const clouds = {
     source: {
@@ -51,6 +67,7 @@ function showClouds(renderer, scene) {
 
   function layers(matrix, after) {
     const list = [{ ...clouds.target, name: "target" }, { ...clouds.source, name: "source", matrix }];
+    if (after && shaded && pose === poses[poses.length - 1]) list[1].tints = shades;
     const inliers = parts.length ? parts : [{ name: "inliers", pairs: pairs.inliers, colour: "--inliers" }];
     for (const part of [{ name: "outliers", pairs: pairs.outliers, colour: "--outliers" }, ...inliers]) {
       const positions = movedPairs(part.pairs, (after && part.matrix) || matrix);
@@ -63,9 +80,9 @@ function showClouds(renderer, scene) {
     return list;
   }
 
+  let pose = poses[poses.length - 1];
   const views = ["before", "after"].map((name, k) =>
     new View(find(`#view-${name}`), renderer, camera, { frame: scene.frames[k] }));
-  let pose = poses[poses.length - 1];
   const fill = () => {
     views[0].layers = layers(scene.before, false);
     views[1].layers = layers(scene.after[pose], true);
@@ -89,6 +106,12 @@ function showClouds(renderer, scene) {
       fill();
     });
   }
+  find("[data-shade]")?.addEventListener("click", (event) => {
+    shaded = !shaded;
+    event.currentTarget.setAttribute("aria-pressed", String(shaded));
+    find("#shade-legend").classList.toggle("hidden", !shaded);
+    fill();
+  });
   find("#reset-view").addEventListener("click", () => camera.reset());
 }
 

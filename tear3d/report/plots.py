@@ -20,7 +20,7 @@ from tear3d.result import Result, StageCertificate
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-_SOURCE, _TARGET, _INLIER, _OUTLIER, _OPEN = "#e0700f", "#2c6cb0", "#0b8f63", "#c2415f", "#e23d28"
+SOURCE, TARGET, _INLIER, _OUTLIER, _OPEN = "#e0700f", "#2c6cb0", "#0b8f63", "#c2415f", "#e23d28"
 _RUNNER = "#7a3fa8"
 
 
@@ -120,7 +120,7 @@ def search_progress(result: Result) -> Figure:
     for k, stage in enumerate(stages):
         rows = stage.history[np.all(np.isfinite(stage.history), axis=1)]
         line = {"shape": "hv", "dash": ("solid", "dash", "dot")[k % 3]}
-        for column, name, colour in ((2, f"{stage.none} saves more", _TARGET), (1, "best found", _SOURCE)):
+        for column, name, colour in ((2, f"{stage.none} saves more", TARGET), (1, "best found", SOURCE)):
             figure.add_scatter(
                 x=rows[:, 0],
                 y=100.0 * rows[:, column] / stage.saving,
@@ -210,8 +210,8 @@ def aligned_clouds(
     x, y = _pairs(result, source, target)
     figure = go.Figure()
     clouds = (
-        ("source, moved", _SOURCE, source_cloud, x, True),
-        ("target", _TARGET, target_cloud, y, False),
+        ("source, moved", SOURCE, source_cloud, x, True),
+        ("target", TARGET, target_cloud, y, False),
     )
     for name, colour, cloud, pairs, move in clouds:
         points = pairs if cloud is None else np.asarray(cloud, dtype=np.float64)

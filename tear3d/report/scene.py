@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,22 @@ from numpy.typing import NDArray
 from tear3d.features.work import each
 from tear3d.problem.arrays import FloatArray
 from tear3d.report.sampling import choose, thin
+from tear3d.report.shading import Shading
 
 POINT_BUDGET = 30_000
 """Points of one cloud; a view shows two clouds."""
 LINE_BUDGET = 1_500
 _FAR_APART = 3.0
 _FLAT = 0.15
+
+
+class Scene(NamedTuple):
+    """Two clouds, ready to be drawn."""
+
+    drawn: dict[str, Any]
+    """For JSON."""
+    shading: Shading | None
+    """How far they are apart; None where only pairs are known."""
 
 
 def pack(values: NDArray[Any]) -> str:
@@ -34,15 +44,21 @@ def build_scene(
     target_cloud: FloatArray | None = None,
     *,
     parts: Sequence[tuple[NDArray[np.bool_], FloatArray]] = (),
-) -> dict[str, Any]:
-    """What the 3D view draws, ready for JSON; `parts` are the pairs and the poses of several motions.
+    noise_bound: float | None = None,
+) -> Scene:
+    """What the 3D view draws; `parts` are the pairs and the poses of several motions, `noise_bound` the scale for how
+    far clouds are apart.
 
     Each cloud is centred on its own median in float64 and scaled before it becomes float32, so
     that UTM coordinates keep their digits; the poses are rewritten for these coordinates.
     """
     left = source if source_cloud is None else source_cloud
     right = target if target_cloud is None else target_cloud
+    whole = right
     left, right = each(lambda cloud: cloud[thin(cloud, POINT_BUDGET)], (left, right))
+    shading = None
+    if source_cloud is not None and target_cloud is not None:
+        shading = Shading.of(_move(next(reversed(poses.values())), left), whole, noise_bound)
     source_origin, target_origin = np.median(left, axis=0), np.median(right, axis=0)
     left, right = left - source_origin, right - target_origin
     scale = max(_radius(left), _radius(right)) or 1.0
@@ -71,7 +87,7 @@ def build_scene(
     # Target points of outlier pairs say nothing about the shape: frame what the pose explains.
     shape = right if target_cloud is not None or len(lines["inliers"]) < 3 else lines["inliers"][:, 3:]
     final = next(reversed(matrices.values()))
-    return {
+    drawn = {
         "source": pack(left),
         "target": pack(right),
         "inliers": pack(lines["inliers"]),
@@ -83,8 +99,10 @@ def build_scene(
         "orientation": _orientation(shape).ravel().tolist(),
         "faint": target_cloud is None and bool(2 * np.count_nonzero(inliers) < len(inliers)),
         "movedTogether": distance * scale if moved_together else None,
+        "shades": None if shading is None else pack(shading.shares),
         "shown": [len(left), len(right), len(lines["inliers"]), len(lines["outliers"])],
     }
+    return Scene(drawn, shading)
 
 
 def _some(mask: NDArray[np.bool_]) -> NDArray[np.intp]:

@@ -35,7 +35,7 @@ def test_pairs_of_every_motion_are_drawn_by_its_own_pose(tmp_path):
     result = two_motions()
     points = np.random.default_rng(0).normal(size=(200, 3))
     parts = [(one.inlier_mask, one.transformation) for one in result.instances]
-    scene = build_scene(points, points, result.inlier_mask, {"found": result.transformation}, parts=parts)
+    scene, _ = build_scene(points, points, result.inlier_mask, {"found": result.transformation}, parts=parts)
     assert len(scene["parts"]) == 2
     assert scene["parts"][0]["matrix"] != scene["parts"][1]["matrix"]
     assert scene["shown"][2:] == [100, 100]  # inliers of any motion, and the rest

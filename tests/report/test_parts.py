@@ -226,7 +226,7 @@ def test_scene_keeps_large_coordinates_and_fits_the_budget():
     source = torus(n)
     target = source + origin
     mask = rng.random(n) < 0.3
-    scene = build_scene(source, target, mask, {"found": pose})
+    scene, _ = build_scene(source, target, mask, {"found": pose})
     buffers = {k: np.frombuffer(base64.b64decode(scene[k]), "<f4") for k in ("source", "target", "inliers")}
     assert len(buffers["source"]) + len(buffers["target"]) <= 2 * 3 * 30_000
     assert scene["movedTogether"] == pytest.approx(np.linalg.norm(origin), rel=1e-3)

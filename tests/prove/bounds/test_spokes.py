@@ -95,14 +95,12 @@ def angle_of(level, cell):
     return float(np.arccos(known[9]))
 
 
-def searched(x, y, xi, loss, limit, level, hubs=None, room=4096, allowed=None):
+def searched(x, y, xi, loss, limit, level, room=4096, allowed=None):
     rows = np.concatenate([x.T, y.T]).astype(np.float32)
     members = np.arange(len(x), dtype=np.int32)
     reach = Reach(xi, LOSSES[loss].code, 256, int(256 * limit), level)
     found, left = np.empty((room, 5), np.int64), np.zeros(len(x), np.uint8)
-    count, visits = search_spokes(
-        rows, members, (0, len(x)) if hubs is None else hubs, reach, allowed, make_spokes(len(x), level), found, left
-    )
+    count, visits = search_spokes(rows, members, (0, len(x)), reach, allowed, make_spokes(len(x), level), found, left)
     return found[: min(count, room)], left, count, visits
 
 

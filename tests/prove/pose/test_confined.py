@@ -26,6 +26,14 @@ def test_no_allowed_pose_saves_more_than_the_bound(first):
         assert not examine(case, tries=12).wrong, f"seed {seed}: {case.told}"
 
 
+def test_one_pair_that_can_agree_is_enough_for_a_proof():
+    """In a plane that all but one pair leave; the size of a cloud of one point was not a number."""
+    case = confined_case(make_case(42051))
+    assert np.count_nonzero(case.pairs.possible) == 1
+    assert case.pairs.take(np.array([3])).radius == 0.0
+    assert not examine(case, tries=5).wrong
+
+
 @given(st.integers(0, 2**32 - 1), st.sampled_from(KINDS))
 @settings(max_examples=80, deadline=None)
 def test_residuals_of_allowed_poses_are_no_smaller_than_differences_say(seed, kind):

@@ -1,0 +1,62 @@
+"""Cards for notebooks: true words, the pose, a picture, and nothing that must be loaded."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import tear3d
+from tear3d.report.card import card
+
+
+def parsed(text):
+    return ElementTree.fromstring(text.replace("&nbsp;", " "))
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return tear3d.synthetic.make_problem(600, 0.8, seed=1)
+
+
+@pytest.mark.parametrize("certify", [True, False])
+def test_a_card_says_what_the_result_says(problem, certify):
+    result = tear3d.register(problem.source, problem.target, noise_bound=problem.noise_bound, certify=certify)
+    text = result._repr_html_()
+    page = parsed(text)
+    words = " ".join(page.itertext())
+    assert ("Registered, and proven optimal" in words) == certify
+    assert f"{result.transformation[0, 0]: .6f}" in words
+    assert (page.find(".//svg") is not None) == certify
+    assert not re.search(r"(?:src|href)=|url\(|<script", text)
+
+
+def test_a_card_of_clouds_shows_them(problem):
+    lower, upper = tear3d.shapes.teapot(6000, seed=1), tear3d.shapes.teapot(6000, seed=2) @ problem.rotation.T
+    found = tear3d.register_clouds(lower, upper, certify=False)
+    page = parsed(found._repr_html_())
+    words = " ".join(page.itertext())
+    assert found.success
+    assert "confirmed by the clouds" in words
+    assert found.reasons[0] in words.replace("\u202f", " ")
+    dots = [path.get("d").count("M") for path in page.iter("path")]
+    assert len(dots) == 2
+    assert min(dots) > 300
+    numbers = np.array(re.findall(r"M(\d+) (\d+)h0", page.find(".//path").get("d")), float)
+    assert numbers.min() >= 0
+    assert numbers.max() <= 220
+
+
+def test_what_is_not_ours_is_escaped(problem):
+    result = tear3d.register(problem.source, problem.target, noise_bound=problem.noise_bound, certify=False)
+    object.__setattr__(result, "message", "<b>")
+    object.__setattr__(result, "status", "no_consensus")
+    assert "<b>" not in card(result)
+
+
+def test_without_a_pose_none_is_shown():
+    with np.errstate(all="ignore"):
+        same = tear3d.register(np.ones((9, 3)), np.ones((9, 3)) * 2.0, noise_bound=0.1, estimate_scale=True)
+    assert "no pose" in same._repr_html_()
