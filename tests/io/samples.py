@@ -7,6 +7,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from tear3d.io import Cloud, read_cloud, read_pose, write_pose
 from tear3d.io.clouds import WRITERS
 from tear3d.io.pairs import read_pairs, write_pairs
 from tests.io import test_formats as formats
-from tests.io.clouds import PTX, rich_cloud
+from tests.io.clouds import MESHES, PTX, rich_cloud
 
 POINTS = np.random.default_rng(5).normal(size=(20, 3))
 
@@ -62,6 +63,9 @@ def _clouds(folder: Path) -> Iterator[Sample]:
     yield Sample("ply_lists_binary", ".ply", data, read_cloud, _is_cloud)
     yield Sample("whole_ply_lists_binary", ".ply", data, Cloud.read, _is_whole)
     yield Sample("ptx", ".ptx", PTX.encode(), Cloud.read, _is_whole)
+    if find_spec("trimesh") is not None:
+        for suffix, mesh in MESHES.items():
+            yield Sample(f"mesh{suffix.replace('.', '_')}", suffix, mesh, Cloud.read, _is_whole)
     for suffix in WRITERS:
         try:
             path = rich_cloud(8).write(folder / f"rich{suffix}")
