@@ -1,4 +1,4 @@
-"""PCD, binary: coordinates in full precision, attributes in their own types."""
+"""PCD, binary: coordinates in full precision, as floats where these hold them; attributes in their own types."""
 
 from __future__ import annotations
 
@@ -38,7 +38,11 @@ def write(handle: BinaryIO, cloud: Cloud, suffix: str) -> None:
 
 
 def _columns(cloud: Cloud) -> Columns:
-    columns: Columns = dict(zip("xyz", cloud.points.T, strict=True))
+    with np.errstate(over="ignore"):
+        short = cloud.points.astype(np.float32)
+    # Not every program reads doubles.
+    points = short if np.array_equal(short, cloud.points) else cloud.points
+    columns: Columns = dict(zip("xyz", points.T, strict=True))
     triples = sorted(cloud.attributes.items(), key=lambda item: item[0] not in TRIPLES)  # their fields have fixed names
     for name, values in triples:
         if name == "colors" and values.dtype == np.uint8:

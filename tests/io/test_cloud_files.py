@@ -132,6 +132,14 @@ def test_packed_colours_of_pcd(tmp_path, kind, data):
     np.testing.assert_array_equal(found.viewpoint, [1, 2, 3, 1, 0, 0, 0])
 
 
+@pytest.mark.parametrize(("points", "size"), [(np.eye(3) / 4, 4), (np.eye(3) / 3, 8), (np.eye(3) * 1e300, 8)])
+def test_pcd_has_floats_where_they_are_exact(tmp_path, points, size):
+    pytest.importorskip("pypcd4")
+    write_cloud(tmp_path / "a.pcd", points)
+    assert f"SIZE {size} {size} {size}\n".encode() in (tmp_path / "a.pcd").read_bytes()
+    np.testing.assert_array_equal(read_cloud(tmp_path / "a.pcd"), points)
+
+
 def test_text_columns(tmp_path):
     (tmp_path / "a.csv").write_text("Y,x,z,Intensity,name,R,G,B\n2,1,3,9,,255,0,1\n5,4,6,8,,0,7,2\n")
     found = Cloud.read(tmp_path / "a.csv")
