@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-_OUTPUTS = {"out", "report", "pose", "g2o", "as_json", "quiet", "help"}
+_OUTPUTS = {"out", "report", "pose", "g2o", "as_json", "quiet", "verbose", "help"}
 """Options that change what is written, not what is found."""
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import tear3d
 from tear3d.cli.folder import TOOL
 from tear3d.cli.manifest import Job
+from tear3d.cli.saying import SCHEMA
 from tear3d.report.batch import word
 
 __all__ = ["DONE", "FAILED", "WAITING", "as_csv", "counts", "done", "failed", "summary", "waiting", "word"]
@@ -89,6 +90,8 @@ def counts(rows: Sequence[Row]) -> dict[str, int]:
 def summary(rows: Sequence[Row], command: str, elapsed: float) -> dict[str, Any]:
     """For `summary.json`."""
     return {
+        "schema": SCHEMA,
+        "kind": "batch",
         "tool": TOOL,
         "tear3d": tear3d.__version__,
         "command": command,

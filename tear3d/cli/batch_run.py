@@ -15,6 +15,7 @@ from tear3d.cli.batch_rows import Row
 from tear3d.cli.batch_store import PAIRS, Store, load
 from tear3d.cli.folder import to_json
 from tear3d.cli.manifest import Job
+from tear3d.cli.readme import NAME, readme
 from tear3d.problem.kernels import count_cores
 from tear3d.report.batch import batch_page
 from tear3d.scale.many import register_many
@@ -22,6 +23,7 @@ from tear3d.scale.many import register_many
 AHEAD = 16
 """Pairs in flight for each process: they are but names of files, and a hard one must not hold up the others. Free
 choice."""
+_FILES = ("index.html", "summary.csv", "summary.json", "batch.json", "pairs")
 _SAVED_EVERY = 5.0
 """Seconds between two writings of the summary, or twenty times what one takes; free choices."""
 
@@ -128,3 +130,4 @@ class Batch:
         self._store.write("summary.json", to_json(told))
         self._store.write("summary.csv", batch_rows.as_csv(self.rows))
         self._store.write("index.html", batch_page(told))
+        self._store.write(NAME, readme("batch", _FILES))

@@ -20,6 +20,7 @@ def demo(
     report: options.Report = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Register a teapot whose matches are almost all wrong, and compare with the truth.
 

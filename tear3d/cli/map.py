@@ -87,6 +87,7 @@ def map(
     seed: options.SearchSeed = 0,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Place the scans of a folder in one frame: a map, the poses, and a page that shows what holds them.
 

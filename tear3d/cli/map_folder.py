@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tear3d.cli.folder import SETTINGS, TOOL, _replaced, _write_text, check_folder, to_json
 from tear3d.cli.outputs import check_parent
+from tear3d.cli.readme import NAME, readme
 from tear3d.errors import InputError
 from tear3d.mapping.files import write_coloured, write_g2o, write_trajectory
 from tear3d.report.facts import versions
@@ -50,7 +51,8 @@ def write_map_folder(out: Path, found: Map, session: Session, voxel_size: float 
         _write_text(folder / "map.json", to_json(found.to_dict()))
         write_map_page(folder / "index.html", found, cloud=cloud, title=out.name)
         _write_text(folder / "run.log", session.log)
-        names = sorted([SETTINGS, *(file.name for file in folder.iterdir())])
+        names = sorted([SETTINGS, NAME, *(file.name for file in folder.iterdir())])
+        _write_text(folder / NAME, readme("map", names))
         inputs = [{"path": str(path)} for path in found.given.scans]
         settings = {"tool": TOOL, **session.settings(inputs), "versions": versions(), "files": names}
         _write_text(folder / SETTINGS, to_json(settings))

@@ -57,6 +57,12 @@ class Refine(StrEnum):
     none = "none"
 
 
+class Refinement(StrEnum):
+    gicp = "gicp"
+    icp = "icp"
+    plane = "plane"
+
+
 class Keypoints(StrEnum):
     iss = "iss"
 
@@ -244,6 +250,11 @@ AsJson = Annotated[
 Quiet = Annotated[
     bool,
     typer.Option("--quiet", "-q", help="Print nothing but errors (and --json).", rich_help_panel=_OUTPUT),
+]
+
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", help="Print what happens, with times, as run.log has it.", rich_help_panel=_OUTPUT),
 ]
 
 Seed = Annotated[int, typer.Option(min=0, help="Same seed, same problem.")]

@@ -35,12 +35,15 @@ class Outputs:
         """Refuse what cannot or must not be written before the work, not after it."""
         from tear3d.errors import InputError
 
+        for path in inputs:
+            check_input(path)
         taken = {_real(path): "one of the inputs" for path in inputs}
         for path in self.files:
             check_file(path)
             if _real(path) in taken:
                 raise InputError(f"{path}: is {taken[_real(path)]}; pass another name")
             taken[_real(path)] = "the name of another output"
+        check_page(self.report)
         if self.folder is None:
             return
         from tear3d.cli.folder import check_folder
@@ -102,6 +105,32 @@ def _write_edge(path: Path, run: Run) -> bool:
     with atomic_write(path) as file:
         file.write(f"{edge}\n".encode())
     return True
+
+
+def check_input(path: Path) -> None:
+    """Refuse a folder where a file is to be read."""
+    from tear3d.errors import InputError
+
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; pass a file")
+
+
+def check_page(path: Path | None) -> None:
+    """Refuse a name that promises something else than a page."""
+    from tear3d.errors import InputError
+
+    if path is not None and path.suffix.lower() not in (".html", ".htm"):
+        kind = f"{path.suffix} cannot be written" if path.suffix else "has no suffix"
+        raise InputError(f"{path}: {kind}; the page is HTML, pass a name that ends in .html")
+
+
+def check_new(path: Path, inputs: Sequence[Path]) -> None:
+    """Refuse a name that cannot become a file, or that is already the name of one that is read."""
+    from tear3d.errors import InputError
+
+    check_file(path)
+    if _real(path) in map(_real, inputs):
+        raise InputError(f"{path}: is one of the inputs; pass another name")
 
 
 def check_file(path: Path) -> None:

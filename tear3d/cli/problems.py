@@ -123,9 +123,12 @@ def prior(
     around: tuple[Path | None, Any],
 ) -> dict[str, Any]:
     """The options of the library that say what is known of a pose."""
+    from tear3d.cli.outputs import check_input
     from tear3d.io.poses import read_pose
 
     initial, within = around
+    if initial is not None:
+        check_input(initial)
     return {
         "rotation_axis": rotation_axis,
         "axis_tolerance": axis_tolerance,

@@ -69,7 +69,8 @@ class SearchBar:
 
     def _state(self, report: Report) -> str:
         if math.isfinite(report.gap):
-            return f"gap {100 * report.gap:.3g} % · {report.cells:,} cells"
+            gap = f"{100 * report.gap:.3g} %" if report.gap <= 10.0 else f"{report.gap:.3g}×"
+            return f"gap {gap} · {report.cells:,} cells"
         return f"no bound yet · {report.cells:,} cells" if report.cells else ""
 
     def _closed(self, gap: float) -> float:

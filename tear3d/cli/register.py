@@ -62,6 +62,7 @@ def register(
     g2o: options.G2o = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Find the pose that agrees best with the pairs, and prove that none does better.
 

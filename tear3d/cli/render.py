@@ -47,7 +47,7 @@ def print_result(run: Run, truth: Truth | Problem | None = None, console: Consol
     console.print(Panel(body, title=title, title_align="left", border_style=colour, padding=(0, 1)))
     narrow = console.width < _NARROW
     if narrow:
-        console.print(Padding(Text(f"pose: {_of_pose(run)}\n{_matrix(run.transformation)}"), (0, 2)))
+        console.print(Padding(Text(f"pose: {_of_pose(run)}\n{matrix(run.transformation)}"), (0, 2)))
     console.print(_figures(run, truth, with_pose=not narrow))
     if len(result.instances) > 1:
         console.print(motions(result, narrow=narrow))
@@ -103,7 +103,7 @@ def _figures(run: Run, truth: Truth | Problem | None, *, with_pose: bool) -> Pad
         if words.poseless(run.result):
             table.add_row("pose", Text("none: nothing was sought"))
         else:
-            table.add_row("pose", Text(_matrix(run.transformation), no_wrap=True))
+            table.add_row("pose", Text(matrix(run.transformation), no_wrap=True))
             table.add_row("", Text(_of_pose(run), style="dim"))
     for name, text in _rows(run, truth):
         table.add_row(name, Text(text))
@@ -146,7 +146,7 @@ def _rows(run: Run, truth: Truth | Problem | None) -> Iterator[tuple[str, str]]:
     yield "time", f"{total} ({parts})" if len(seconds) > 1 else total
 
 
-def _matrix(pose: FloatArray) -> str:
+def matrix(pose: FloatArray) -> str:
     """Six decimals for the rotation, seven digits of the largest entry for the translation."""
     size = float(np.abs(pose[:3, 3]).max())
     decimals = min(12, max(3, 6 - math.floor(math.log10(size)))) if size > 0.0 else 6
@@ -249,7 +249,7 @@ def _stages(certificate: Certificate, padding: tuple[int, int]) -> Group:
     table.add_column("stage", no_wrap=True)
     for name in ("saved", "at most", "gap", "cells"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("ended by", no_wrap=True)
+    table.add_column("ended by")
     for stage in certificate.stages:
         colour = "green" if stage.closed else "yellow"
         table.add_row(

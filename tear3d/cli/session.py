@@ -65,6 +65,7 @@ class Session:
 
     def __init__(self, context: typer.Context, *, quiet: bool, rel_gap: float = 1e-2) -> None:
         from tear3d.cli.progress import SearchBar
+        from tear3d.errors import InputError
 
         self.quiet = quiet
         self._context = context
@@ -72,7 +73,10 @@ class Session:
         self._began = time.perf_counter()
         self.bar = SearchBar(rel_gap, enabled=not quiet)
         self.started = datetime.datetime.now().astimezone()
-        self._log = _MemoryLog(self.bar.say if not quiet else None)
+        verbose = bool(context.params.get("verbose"))
+        if verbose and quiet:
+            raise InputError("--verbose and --quiet contradict each other: pass one of them")
+        self._log = _MemoryLog(self.bar.say if not quiet else None, logging.INFO if verbose else logging.WARNING)
         self._logger = logging.getLogger("tear3d")
         self._level = self._logger.level
 
@@ -200,15 +204,17 @@ def exit_code(result: Result, found: CloudResult | None = None) -> int:
 
 
 class _MemoryLog(logging.Handler):
-    """Keeps the lines, and passes warnings on."""
+    """Keeps the lines, and passes those of a level on."""
 
-    def __init__(self, say: Any) -> None:
+    def __init__(self, say: Any, told: int) -> None:
         super().__init__(logging.INFO)
         self.setFormatter(logging.Formatter(_LOG_STYLE))
         self.lines: list[str] = []
         self._say = say
+        self._told = told
 
     def emit(self, record: logging.LogRecord) -> None:
         self.lines.append(self.format(record))
-        if self._say is not None and record.levelno >= logging.WARNING:
-            self._say(f"{record.levelname.lower()}: {record.getMessage()}")
+        if self._say is not None and record.levelno >= self._told:
+            label = f"{record.levelname.lower()}: " if record.levelno >= logging.WARNING else ""
+            self._say(f"{label}{record.getMessage()}")

@@ -88,6 +88,9 @@ class Search:
         """
         sample = draw_sample(_possible(pairs), options.seed)
         pool = Pool(sample, options.the_loss, _judge_of(sample, pairs, judge), limits)
+        start = None if sample.prior is None else sample.prior.initial
+        if start is not None:
+            pool.offer(start.row)
         tried, ended_by = _explore(pool, options.threads)
         offer_triples(pool)
         # Least squares over all: where what agrees was hit again and again, it has nothing to add.

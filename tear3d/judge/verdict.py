@@ -86,6 +86,8 @@ def could_be_chance(level: float) -> bool:
 def verdict(known: Evidence) -> tuple[Status, str]:
     """The status of a result and the sentences that go with it."""
     status, message = _verdict(known)
+    if known.aside and message != _aside(known):
+        message += f" ({_pairs(known.aside)} set aside, too far from all others to agree with a pose of theirs)"
     if known.at_edge and status != "no_consensus":
         message += "; it lies at the edge of what is allowed, beyond which nothing was looked at"
     return status, said_first(known.ambiguity, message)
@@ -108,13 +110,23 @@ def near_tie(others: tuple[Alternative, ...], saving: float) -> Ambiguity | None
 
 
 def up_to_percent(fraction: float) -> str:
-    """A bound in percent, rounded up to two digits so that it stays one: 0.00093 → 0.093 %, 1.234 → 124 %."""
+    """A bound in percent, rounded up to two digits so that it stays one: 0.00093 → 0.093 %, 1.234 → 124 %. More than
+    1000 % are a factor, 12.34 → 13×."""
     value = 100.0 * fraction
     if not value > 0.0:
         return "0 %"
+    if value > 1000.0:
+        return factor(fraction)
     step = 10.0 ** min(0, max(-4, math.floor(math.log10(value)) - 1))
     value = math.ceil(value / step * (1.0 - 1e-9)) * step
     return f"{value:.2g} %" if value < 99.5 else f"{value:.0f} %"
+
+
+def factor(fraction: float) -> str:
+    """So many times as much, rounded up to two digits: 12.34 → 13×, 12345 → 13000×."""
+    step = 10.0 ** (math.floor(math.log10(fraction)) - 1)
+    rounded = math.ceil(fraction / step * (1.0 - 1e-9)) * step
+    return f"{rounded:.0f}×" if rounded < 1e6 else f"{rounded:.1e}×"
 
 
 def _verdict(known: Evidence) -> tuple[Status, str]:
@@ -239,17 +251,12 @@ def _elsewhere(share: float | None, ambiguous: bool, these: str = "") -> str:
 
 
 def _notes(known: Evidence) -> str:
-    """What else a reader should know: attempts that disagreed, pairs that were set aside."""
+    """Attempts that disagreed."""
     attempts = known.certificate.attempts
     against = sum(not attempt.agrees for attempt in attempts)
-    notes = []
-    if len(attempts) > 1:
-        notes.append(
-            f"{len(attempts)} directions were tried; the rows along {against} of them are not those of this pose"
-        )
-    if known.aside:
-        notes.append(f"{_pairs(known.aside)} set aside, too far from all others to agree with a pose of theirs")
-    return f" ({'; '.join(notes)})" if notes else ""
+    if len(attempts) < 2:
+        return ""
+    return f" ({len(attempts)} directions were tried; the rows along {against} of them are not those of this pose)"
 
 
 def _aside(known: Evidence) -> str:

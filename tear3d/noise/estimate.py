@@ -107,7 +107,7 @@ def _quick(ladder: Ladder, found: Found) -> bool:
 def _doubt(found: list[Found], ladder: Ladder, most: Found) -> str:
     """What is to be said of a bound at which no pose stands out from chance."""
     if ladder.limits.over():
-        return "no pose stood out from chance at those that were tried before the search was ended; this is one of them"
+        return "the search was ended before it was settled; this is one of those that were tried"
     if most is _most_surprising(found):
         return "no pose stands out from chance at any; here the best one is the least likely"
     return "no pose stands out from chance at any; this is one of those at which all pairs were compared"

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from tear3d.problem.arrays import FloatArray
-from tear3d.problem.turns import cross_matrix, turn_about
+from tear3d.problem.turns import turn_about
 
 HALVINGS = 80
 """Of an interval of λ, at most; then it does not change in float64."""
@@ -51,11 +51,10 @@ def brought_back(
     return np.asarray(vectors @ (there / (1.0 + high * values)) - away)
 
 
-def turn_for(change: FloatArray, arm: FloatArray, ways: FloatArray, radius: float) -> FloatArray:
-    """The rotation that does its share of a change of place at the end of an arm, for a cloud of some radius, by turns
-    about some axes (3×k) only; a shift does the rest."""
-    reach = -cross_matrix(arm) @ ways / radius
-    share = np.linalg.solve(np.eye(3) + reach @ reach.T, change)
+def turn_for(change: FloatArray, reach: FloatArray, ways: FloatArray, radius: float) -> tuple[FloatArray, FloatArray]:
+    """What does its share of a change of place at the end of an arm, for a cloud of some radius: the rotation, by turns
+    about some axes (3×k) only, and the shift. `reach` is what a turn about each axis changes, times the radius."""
+    share = np.asarray(np.linalg.solve(np.eye(3) + reach @ reach.T, change), dtype=np.float64)
     turn = ways @ (reach.T @ share) / radius
     angle = float(np.linalg.norm(turn))
-    return np.eye(3) if angle < 1e-300 else turn_about(turn / angle, angle)
+    return np.eye(3) if angle < 1e-300 else turn_about(turn / angle, angle), share

@@ -13,6 +13,7 @@ from tear3d.problem.arrays import LARGEST, FloatArray
 from tear3d.problem.nearest import brought_back, turn_for
 from tear3d.problem.pose import Pose
 from tear3d.problem.turns import (
+    amount_of,
     angle_between,
     angle_of,
     bring_onto,
@@ -27,6 +28,9 @@ from tear3d.problem.turns import (
 Within = tuple[float | None, float | None]
 STEPS = 12
 """Turns and shifts until a pose is allowed, before shifts alone do it (free choice: a few are enough), and ..."""
+FAR, TURNS = 100.0, 4
+"""A point so many radii away is first brought back by so many turns alone (free choices)."""
+EXACT = ".12g"  # limits in words are those that were given: what lies beyond must not seem to be within
 ROUNDS = 64
 """... steps between two sets of rotations until a rotation is in both."""
 EDGE = 0.95
@@ -69,8 +73,8 @@ class Prior:
         within: Any = None,
     ) -> Prior | None:
         """From the options of `register`; None when none of them is given, an InputError when one is wrong."""
-        tilt = _amount(axis_tolerance, "axis_tolerance", "degrees")
-        slide = _amount(plane_tolerance, "plane_tolerance", "a length")
+        tilt = amount_of(axis_tolerance, "axis_tolerance", "degrees")
+        slide = amount_of(plane_tolerance, "plane_tolerance", "a length")
         if not isinstance(planar, bool | np.bool_):
             raise InputError(f"planar is {planar!r}: expected True or False")
         if rotation_axis is None and (tilt > 0.0 or planar):
@@ -133,7 +137,7 @@ class Prior:
         if not isinstance(within, list | tuple | np.ndarray) or np.ndim(within) != 1 or len(within) != 2:
             raise InputError(f"within is {within!r}: expected (degrees, distance), either may be None")
         degrees, distance = (
-            math.inf if value is None else _amount(value, f"within[{k}]", what)
+            math.inf if value is None else amount_of(value, f"within[{k}]", what)
             for k, (value, what) in enumerate(zip(within, ("degrees", "a distance"), strict=True))
         )
         turn = math.radians(degrees) if degrees < 180.0 else math.inf
@@ -187,7 +191,7 @@ class Prior:
         """
         middle = np.zeros(3) if centre is None else centre
         rotation, at = pose.rotation, pose.rotation @ middle + pose.translation
-        for _ in range(STEPS if radius > 0.0 else 1):
+        for step in range(STEPS if radius > 0.0 else 1):
             rotation = self._nearest_rotation(rotation)
             arm = rotation @ (self.point - middle)
             away = at + arm - self.place
@@ -196,8 +200,9 @@ class Prior:
             ways = self.turns if radius > 0.0 else np.zeros((3, 0))
             reach = -cross_matrix(arm) @ ways / (radius or 1.0)
             change = brought_back(away, reach, self.distance, self.axis, self.slide)
-            turn = turn_for(change, arm, ways, radius or 1.0)
-            at = at + change - (turn @ arm - arm)
+            turn, share = turn_for(change, reach, ways, radius or 1.0)
+            far = ways.size > 0 and float(np.linalg.norm(arm)) > FAR * radius
+            at = at + (change - (turn @ arm - arm) if not far else share if step >= TURNS else 0.0)
             rotation = turn @ rotation
         rotation = self._nearest_rotation(rotation)
         away = at + rotation @ (self.point - middle) - self.place
@@ -208,6 +213,13 @@ class Prior:
     def _inside(self, away: FloatArray) -> bool:
         along = 0.0 if self.axis is None else abs(float(self.axis @ away))
         return along <= self.slide and float(np.linalg.norm(away)) <= self.distance
+
+    @property
+    def initial(self) -> Pose | None:
+        """The pose around which it lies; None where it says nothing of rotations, or of places."""
+        if self.rotation is None or self.distance == math.inf:
+            return None
+        return Pose(self.rotation, self.place - self.rotation @ self.point)
 
     @property
     def turns(self) -> FloatArray:
@@ -259,13 +271,13 @@ class Prior:
             about = f"that turn about the given axis ({_numbers(self.axis)})"
             if not np.allclose(self.source_axis, self.axis, atol=1e-12):
                 about = f"that turn ({_numbers(self.source_axis)}) onto the given axis ({_numbers(self.axis)})"
-            parts.append(about if self.tilt == 0.0 else f"{about}, give or take {math.degrees(self.tilt):.4g}°,")
-        near = [f"{math.degrees(self.turn):.4g}°"] if not self.fixed and self.turn < math.pi else []
-        near += [f"{self.distance:.4g} in translation"] if self.distance < math.inf else []
+            parts.append(about if self.tilt == 0.0 else f"{about}, give or take {math.degrees(self.tilt):{EXACT}}°,")
+        near = [f"{math.degrees(self.turn):{EXACT}}°"] if not self.fixed and self.turn < math.pi else []
+        near += [f"{self.distance:{EXACT}} in translation"] if self.distance < math.inf else []
         if near:
             parts.append(f"within {' and '.join(near)} of the initial one")
         if self.slide < math.inf:
-            level = f" up to {self.slide:.4g}" if self.slide > 0.0 else ""
+            level = f" up to {self.slide:{EXACT}}" if self.slide > 0.0 else ""
             parts.append(f"that stay in the plane across the axis{level}")
         return " and ".join(parts)
 
@@ -282,18 +294,6 @@ class Prior:
         if self.slide < math.inf:
             out |= {"planar": True, "plane_tolerance": self.slide}
         return out
-
-
-def _amount(value: Any, name: str, what: str) -> float:
-    if isinstance(value, str | bytes | bool | np.bool_ | complex | np.complexfloating):
-        raise InputError(f"{name} is {value!r}: expected {what}, 0 or more")
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} is {value!r}: expected {what}, 0 or more") from None
-    if not number >= 0.0:
-        raise InputError(f"{name} is {value!r}: expected {what}, 0 or more")
-    return number
 
 
 def _numbers(vector: FloatArray) -> str:

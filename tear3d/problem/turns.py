@@ -34,6 +34,19 @@ def _short(values: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def amount_of(value: Any, name: str, what: str) -> float:
+    """A number that is not negative, or an InputError."""
+    if isinstance(value, str | bytes | bool | np.bool_ | complex | np.complexfloating):
+        raise InputError(f"{name} is {value!r}: expected {what}, 0 or more")
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name} is {value!r}: expected {what}, 0 or more") from None
+    if not number >= 0.0:
+        raise InputError(f"{name} is {value!r}: expected {what}, 0 or more")
+    return number
+
+
 def unit_vector(values: FloatArray, name: str) -> FloatArray:
     """A direction, or an InputError."""
     largest = float(np.abs(values).max()) if np.isfinite(values).all() else 0.0

@@ -45,10 +45,10 @@ def count(number: int) -> str:
 
 
 def number(value: float, digits: int = 4) -> str:
-    """A number with a few significant digits, in the shortest readable form."""
+    """A number with a few significant digits, in the shortest readable form, which can be pasted elsewhere."""
     if not math.isfinite(value):
-        return "–" if math.isnan(value) else ("∞" if value > 0 else "−∞")
-    return f"{value:.{digits}g}".replace("-", "−")
+        return "–" if math.isnan(value) else ("∞" if value > 0 else "-∞")
+    return f"{value:.{digits}g}"
 
 
 def seconds(value: float) -> str:

@@ -1,8 +1,10 @@
 """The program as a whole, and what it draws in the terminal."""
 
+import platform
 import subprocess
 import sys
 import time
+from importlib import metadata
 from io import StringIO
 
 import numpy as np
@@ -12,7 +14,7 @@ from rich.console import Console
 import tear3d
 from tear3d.cli.picture import braille
 from tear3d.cli.progress import SearchBar
-from tear3d.cli.render import _matrix
+from tear3d.cli.render import matrix
 from tear3d.problem.limits import Progress
 from tests.cli.support import run, tear3d_command
 
@@ -21,7 +23,7 @@ def test_the_pose_is_readable_at_every_scale():
     pose = np.eye(4)
     for shift, shown in ((500_000.123, "500000.123"), (1.25e-5, "0.00001250000"), (0.0, "0.000000")):
         pose[0, 3] = shift
-        lines = _matrix(pose).splitlines()
+        lines = matrix(pose).splitlines()
         assert lines[0].endswith(shown)
         assert len({len(line) for line in lines}) == 1
 
@@ -70,4 +72,11 @@ def test_help_is_fast_and_imports_nothing_heavy():
 
 
 def test_version():
-    assert run("--version").stdout == f"tear3d {tear3d.__version__}\n"
+    first, *others = run("--version").stdout.splitlines()
+    assert first == f"tear3d {tear3d.__version__}"
+    found = dict(line.rsplit(" ", 1) for line in others[:-1])
+    assert found["Python"] == platform.python_version()
+    assert {name: found[name] for name in ("numpy", "scipy", "numba")} == {
+        name: metadata.version(name) for name in ("numpy", "scipy", "numba")
+    }
+    assert others[-1] == f"{platform.system()} {platform.machine()}"

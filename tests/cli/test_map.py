@@ -15,6 +15,7 @@ from tests.mapping.made import loop, made_map
 from tests.mapping.survey import farthest, survey
 
 FILES = [
+    "README.txt",
     "graph.g2o",
     "index.html",
     "map.json",

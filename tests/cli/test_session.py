@@ -117,7 +117,17 @@ def test_warmup_covers_both_precisions_every_loss_and_the_clouds(monkeypatch):
     monkeypatch.setattr(session.kernels, "start", Done)
     monkeypatch.setattr(solve, "solve_row", solve_row)
     assert "kernels are ready" in run("warmup").stdout
-    parts = ["rows", "votes", "slopes", "confined votes", "confined slopes", "pivots", "upright"]  # of all of each
+    parts = [
+        "rows",
+        "votes",
+        "slopes",
+        "confined votes",
+        "confined slopes",
+        "pivots",
+        "upright",
+        "hubs",
+        "confined hubs",
+    ]  # of all of each
     assert sorted([*parts, *told]) == sorted(session.kernels.GROUPS) == sorted(RECIPES)
     assert {(False, "sharp", "tear", False), (True, "sharp", "tear", False)} < set(rows)
     assert {loss for *_, loss, _ in rows} == {"tear", "cm", "tls"}

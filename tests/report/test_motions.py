@@ -17,7 +17,7 @@ def test_the_table_has_a_row_for_each():
     one, two = rows(result)
     assert (one.number, one.inliers, one.share) == (1, "60", "30\u202f%")
     assert (two.inliers, two.turn) == ("40", "0°")
-    assert two.translation == "1235  −0.5  22.25"
+    assert two.translation == "1235  -0.5  22.25"
     html = section(result)
     assert html.count("<tr>") == 3
     assert "var(--part-1)" in html

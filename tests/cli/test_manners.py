@@ -1,0 +1,129 @@
+"""Small things that spoil a day: pipes, folders, wrong suffixes, narrow terminals, numbers that cannot be pasted."""
+
+import dataclasses
+import os
+import subprocess
+import sys
+from io import StringIO
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from tear3d.cli import app
+from tear3d.cli.app import app as typer_app
+from tear3d.cli.folder import Run
+from tear3d.cli.progress import SearchBar
+from tear3d.cli.render import matrix, print_result
+from tear3d.problem.limits import Progress
+from tear3d.report import words
+from tear3d.result import Certificate
+from tests.cli.support import FakeSolver, run
+
+COMMANDS = sorted(command.callback.__name__ for command in typer_app.registered_commands)
+
+
+def ended_unheard(*arguments):
+    """The exit code of a command whose reader leaves at once."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "tear3d", *map(str, arguments)]
+    finished = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    os.close(writer)
+    assert finished.stderr == ""
+    return finished.returncode
+
+
+def test_a_reader_that_leaves_changes_no_exit_code(tmp_path):
+    assert ended_unheard("synth", tmp_path / "pairs.csv", "--pairs", 50) == 0
+    assert (tmp_path / "pairs.csv").exists()
+    assert ended_unheard("--help") == 0
+
+
+@pytest.mark.parametrize("name", ["x.pdf", "x.png", "x"])
+def test_a_report_that_is_no_page_is_refused_before_the_work(solver, pairs_file, tmp_path, name):
+    failed = run("register", pairs_file, "--report", tmp_path / name, code=2)
+    assert "ends in .html" in failed.stderr
+    assert not solver.calls
+    assert not (tmp_path / name).exists()
+
+
+def test_a_folder_is_called_a_folder(solver, aligner, pairs_file, files, tmp_path):
+    for arguments in (
+        ("register", tmp_path),
+        ("align", tmp_path, files[1]),
+        ("align", files[0], tmp_path),
+        ("register", pairs_file, "--initial", tmp_path, "--within", "10,1"),
+    ):
+        assert f"{tmp_path}: is a folder; pass a file" in " ".join(run(*arguments, code=2).stderr.split())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_fits_and_shows_flags_without_a_value(command, monkeypatch):
+    for columns in ("60", "120"):
+        monkeypatch.setenv("COLUMNS", columns)
+        shown = run(command, "--help").stdout
+        assert "--help" in shown
+        assert "bool" not in shown.lower()
+        assert max(map(len, shown.splitlines())) <= int(columns)
+
+
+def narrow(result, width=60):
+    screen = StringIO()
+    pairs = np.zeros((len(result.inlier_mask), 3))
+    print_result(Run(result, pairs, pairs, {}, "x"), console=Console(file=screen, width=width))
+    return screen.getvalue()
+
+
+@pytest.mark.parametrize("ended", ["gap", "resolution", "memory_limit"])
+def test_sixty_columns_cut_neither_the_pose_nor_the_table(ended):
+    pose = np.eye(4)
+    pose[:3, 3] = -500_000.125, 5_000_000.5, 1e7
+    result = FakeSolver(pose)(np.zeros((9, 3)), np.ones((9, 3)), noise_bound=1.0)
+    stages = [
+        dataclasses.replace(stage, name=name, saving=123456.7, saving_bound=7654321.0, cells=12_345_678, ended_by=ended)
+        for stage, name in zip(result.certificate.stages, ("first row", "second row"), strict=True)
+    ]
+    shown = narrow(dataclasses.replace(result, certificate=Certificate.of(*stages)))
+    assert "…" not in shown
+    assert "-500000.125" in shown
+    for line in matrix(pose).splitlines():
+        assert line in shown
+    for part in ("first row", "second row", "123457", "7.65432e+06", "12\u202f345\u202f678"):
+        assert part in shown
+    for word in words.ENDED_BY[ended].split():
+        assert word in shown
+
+
+def test_numbers_can_be_pasted():
+    for value in (-0.5, -1234.5, 6.4e-05, -1e-9):
+        assert float(words.number(value)) == pytest.approx(value, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("gap", "shown"),
+    [(9.99, "999\u202f%"), (10.0, "1000\u202f%"), (10.01, "11×"), (12345.0, "13000×"), (2e9, "2.0e+09×")],
+)
+def test_large_percentages_are_factors(gap, shown):
+    assert words.percent(gap) == shown
+
+
+def test_the_progress_bar_counts_large_gaps_in_factors():
+    screen = StringIO()
+    with SearchBar(1e-3, console=Console(file=screen, force_terminal=True, width=100)) as bar:
+        bar(Progress("row 1", 10.0, 1250.0, 4321, 1.0))
+        bar._bar.refresh()
+    assert "gap 124×" in screen.getvalue()
+
+
+def test_the_module_is_the_command():
+    shown = subprocess.run([sys.executable, "-m", "tear3d", "--version"], capture_output=True, text=True, check=True)
+    assert shown.stdout == run("--version").stdout
+
+
+def test_shell_completion_knows_the_commands():
+    environment = {**os.environ, "_TEAR3D_COMPLETE": "complete_bash", "COMP_WORDS": "tear3d reg", "COMP_CWORD": "1"}
+    command = [sys.executable, "-m", "tear3d"]
+    shown = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert shown.stdout.split() == ["register"]
+    assert app is typer_app

@@ -1,0 +1,149 @@
+"""`tear3d view` and `tear3d compare`: pages that need no network."""
+
+import base64
+import json
+import re
+import webbrowser
+
+import numpy as np
+import pytest
+
+import tear3d
+from tear3d.io.poses import write_pose
+from tear3d.report.shown import POINT_BUDGET
+from tests.bumpy import apply, bumpy_cloud, pose
+from tests.cli.support import run
+from tests.report.chromium import Chromium, find_chromium
+
+POSE = pose([0.1, 0.2, 0.3], [1.0, 2.0, 3.0])
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tear3d.write_cloud("a.ply", bumpy_cloud(400, 0))
+    tear3d.write_cloud("b.npy", apply(POSE, bumpy_cloud(900, 1)))
+    write_pose("pose.txt", POSE)
+    return tmp_path
+
+
+def drawn(page):
+    text = page.read_text("utf-8")
+    assert "http" not in re.sub(r"http-equiv", "", text)
+    return json.loads(re.search(r'<script id="report-data"[^>]*>(.*?)</script>', text, re.DOTALL)[1])
+
+
+def floats(text):
+    return np.frombuffer(base64.b64decode(text), "<f4")
+
+
+def test_view_writes_one_page_with_all_clouds(place, monkeypatch):
+    monkeypatch.setattr(webbrowser, "open", lambda address: pytest.fail("no browser is wanted"))
+    assert (
+        run("view", "a.ply", "b.npy", "--pose", "pose.txt", "--out", "new/page.html").stdout == "wrote new/page.html\n"
+    )
+    clouds = drawn(place / "new" / "page.html")["clouds"]
+    assert [cloud["count"] for cloud in clouds] == [400, 900]
+    assert len({cloud["colour"] for cloud in clouds}) == 2
+    first, second = (floats(cloud["points"]).reshape(-1, 3) for cloud in clouds)
+    # The same surface in the same frame, but for a common scale.
+    np.testing.assert_allclose(first.mean(axis=0), second.mean(axis=0), atol=0.1)
+    assert "a.ply, b.npy" in (place / "new" / "page.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_view_opens_the_browser(place, monkeypatch, works):
+    opened = []
+    monkeypatch.setattr(webbrowser, "open", lambda address: opened.append(address) or works)
+    monkeypatch.setattr("tempfile.tempdir", str(place))
+    shown = run("view", "a.ply")
+    assert len(opened) == 1
+    assert opened[0].startswith("file://")
+    assert opened[0].endswith("/view.html")
+    assert ("open that file yourself" in shown.stderr) == (not works)
+
+
+def test_the_size_of_a_page_does_not_grow_with_the_clouds(place):
+    tear3d.write_cloud("large.npy", bumpy_cloud(POINT_BUDGET + 50_000, 2))
+    run("view", "large.npy", "a.ply", "--out", "page.html", "--quiet")
+    counts = [cloud["count"] for cloud in drawn(place / "page.html")["clouds"]]
+    assert counts[1] == 400
+    assert 0.3 * POINT_BUDGET < counts[0] <= 0.5 * POINT_BUDGET
+
+
+def test_compare_measures_to_the_nearest_point(place):
+    found = json.loads(run("compare", "a.ply", "b.npy", "--pose", "pose.txt", "--json").stdout)
+    a, b = apply(POSE, tear3d.read_cloud("a.ply")), tear3d.read_cloud("b.npy")
+    distances = np.linalg.norm(a[:, None] - b[None], axis=2).min(axis=1)
+    assert (found["schema"], found["kind"], found["num_compared"]) == (1, "comparison", 400)
+    assert found["mean"] == pytest.approx(distances.mean())
+    assert found["rms"] == pytest.approx(np.sqrt(np.mean(distances**2)))
+    assert found["max"] == pytest.approx(distances.max())
+    assert found["quantiles"]["0.9"] == pytest.approx(np.quantile(distances, 0.9))
+    assert sum(found["histogram"]["counts"]) == 400
+    assert len(found["histogram"]["edges"]) == len(found["histogram"]["counts"]) + 1
+
+
+def test_compare_leaves_out_what_does_not_overlap_and_colours_the_rest(place, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    cloud = np.vstack([tear3d.read_cloud("a.ply"), [[50.0, 0.0, 0.0]]])
+    tear3d.write_cloud("c.ply", cloud)
+    options = ("--pose", "pose.txt", "--max-distance", "1", "--report", "page.html")
+    shown = run("compare", "c.ply", "b.npy", *options).stdout
+    assert "1 farther away than 1 left out" in " ".join(shown.split())
+    assert "█" in shown
+    assert "…" not in shown
+    assert "wrote page.html" in shown
+    first, second = drawn(place / "page.html")["clouds"]
+    values = floats(first["values"])
+    assert len(values) == 400
+    assert 0.0 <= values.min() < 0.2
+    assert values.max() == 1.0
+    assert second["values"] is None
+
+
+def test_clouds_that_are_equal_compare(place):
+    found = json.loads(run("compare", "a.ply", "a.ply", "--report", "page.html", "--json").stdout)
+    assert found["max"] == 0.0
+    assert len(drawn(place / "page.html")["clouds"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("view", "none.ply"), "no such file"),
+        (("view", "a.ply", "."), "is a folder"),
+        (("view", "a.ply", "--out", "x.pdf"), "ends in .html"),
+        (("view", "a.ply", "--out", "a.ply"), "is one of the inputs"),
+        (("compare", "a.ply", "b.npy", "--report", "x.png"), "ends in .html"),
+        (("compare", "a.ply", "b.npy", "--max-distance", "0"), "no point of a.ply lies within 0"),
+        (("compare", "a.ply", "."), "is a folder"),
+    ],
+)
+def test_what_cannot_be_shown_is_one_line(place, arguments, error):
+    failed = run(*arguments, code=2)
+    assert error in failed.stderr
+    assert len(failed.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_the_page_in_a_browser(place):
+    binary = find_chromium()
+    if binary is None:
+        pytest.skip("needs Chromium")
+    run("compare", "a.ply", "b.npy", "--pose", "pose.txt", "--report", "page.html", "--quiet")
+    browser = Chromium(binary)
+    try:
+        browser.open(place / "page.html")
+        coloured = (
+            "(() => { const c = document.getElementById('view-shown'); const d = c.getContext('2d').getImageData(0, 0, "
+            "c.width, c.height).data; let n = 0; for (let k = 0; k < d.length; k += 4) "
+            "if (Math.abs(d[k] - d[k + 2]) > 60) n += 1; return n; })()"
+        )
+        browser.wait_for(f"{coloured} > 500")
+        before = browser.run(coloured)
+        browser.run("document.querySelector('[data-layer=\"0\"]').click()")
+        browser.wait_for(f"{coloured} < {before / 4}")
+        assert not [text for text in browser.problems if "GPU stall" not in text and "readback" not in text]
+    finally:
+        browser.close()
