@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 STAMP_ALL := $(VENV)/.installed-all
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-EXTRAS := dev,clouds,las,e57,report,parquet,cluster,docs
+EXTRAS := dev,clouds,las,e57,mesh,report,parquet,cluster,docs
 OPEN3D_LIBRARIES := libusb-1.0-0 libegl1 libgl1 libgomp1 libx11-6
 
 PYTEST_ALL := $(BIN)/python -m pytest --no-skips -rs --durations=15

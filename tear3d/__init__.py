@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tear3d.clouds.prepared import Prepared, prepare
     from tear3d.clouds.register import CloudResult, register_clouds
     from tear3d.errors import ClusterError, InputError, MissingExtraError, StoppedError, TearError, WorkerError
+    from tear3d.io.cloud import Cloud
     from tear3d.io.clouds import read_cloud, write_cloud
     from tear3d.mapping.build import Map, MapProgress, build_map
     from tear3d.problem.limits import Progress
@@ -45,6 +46,7 @@ _HOMES = {
     "MapProgress": "tear3d.mapping",
     "prepare": "tear3d.clouds",
     "Prepared": "tear3d.clouds",
+    "Cloud": "tear3d.io.cloud",
     "read_cloud": "tear3d.io.clouds",
     "write_cloud": "tear3d.io.clouds",
     "load_result": "tear3d.saved",
@@ -73,6 +75,7 @@ __all__ = [
     "Ambiguity",
     "Attempt",
     "Certificate",
+    "Cloud",
     "CloudResult",
     "ClusterError",
     "FreeMotion",

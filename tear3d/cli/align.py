@@ -100,9 +100,14 @@ def align(
         proof = options.proof(certify, full, no_certify)
         outputs.check([source, target])
         clouds: list[Any] = []
+        carried: tear3d.Cloud | None = None
         for path in (source, target):
             with session.step(f"read {path.name}"):
-                clouds.append(tear3d.read_cloud(path, max_bytes=max_bytes, keep_invalid=True))
+                if path is source and outputs.folder is not None:
+                    carried = tear3d.Cloud.read(path, max_bytes=max_bytes, keep_invalid=True)
+                    clouds.append(carried.points)
+                else:
+                    clouds.append(tear3d.read_cloud(path, max_bytes=max_bytes, keep_invalid=True))
         with session.step("fingerprint"):
             inputs = outputs.describe([source, target])
         upright = rotation_axis is not None
@@ -128,6 +133,7 @@ def align(
         from tear3d.problem.arrays import finite_rows
 
         if any(found.dropped):
+            carried = None if carried is None else carried.take(finite_rows(carried.points))
             clouds = [cloud[finite_rows(cloud)] for cloud in clouds]
         run = Run(
             found.result,
@@ -139,6 +145,7 @@ def align(
             found=found,
             source_cloud=clouds[0],
             target_cloud=clouds[1],
+            carried=carried,
             python=aligned_in_python(source, target, given) if outputs.recorded else "",
         )
         finish(session, run, outputs, inputs, as_json=as_json)

@@ -18,7 +18,8 @@ import numpy as np
 from tear3d.clouds.result import CloudResult
 from tear3d.errors import InputError
 from tear3d.io.atomic import atomic_write
-from tear3d.io.clouds import write_cloud
+from tear3d.io.cloud import Cloud
+from tear3d.io.clouds import keeping_suffix
 from tear3d.io.poses import write_pose
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.strict import strict
@@ -47,6 +48,8 @@ class Run:
     """What the pairs are matches of."""
     source_cloud: FloatArray | None = None
     target_cloud: FloatArray | None = None
+    carried: Cloud | None = None
+    """The source cloud with its attributes, in the same rows."""
     python: str = ""
     """How to do it again without the command line."""
     about: About | None = None
@@ -127,8 +130,8 @@ def write_folder(path: str | os.PathLike[str], run: Run, settings: dict[str, Any
             header = "matched points that agree with the pose: source x y z, target x y z"
             matches = np.hstack((run.source[rows], run.target[rows]))
             _write_table(folder / "inliers.txt", matches, "%.17g", header)
-            pose = run.transformation
-            write_cloud(folder / "aligned.ply", run.source_cloud @ pose[:3, :3].T + pose[:3, 3])
+            moved = (Cloud(run.source_cloud) if run.carried is None else run.carried).transformed(run.transformation)
+            moved.write(folder / f"aligned{keeping_suffix(moved)}")
         run.write_report(folder / "report.html")
         _write_text(folder / "result.json", to_json(run.summary))
         _write_text(folder / "run.log", log)

@@ -2,5 +2,6 @@
 
 from tear3d.clouds.prepared import Prepared, prepare
 from tear3d.clouds.register import CloudResult, register_clouds
+from tear3d.clouds.thin import downsample
 
-__all__ = ["CloudResult", "Prepared", "prepare", "register_clouds"]
+__all__ = ["CloudResult", "Prepared", "downsample", "prepare", "register_clouds"]

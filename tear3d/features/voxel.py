@@ -59,7 +59,7 @@ def _centroids(points: FloatArray, voxel_size: float) -> FloatArray:
     # Sums are taken relative to the corner so that large (UTM) coordinates lose no digits.
     corner = points.min(axis=0)
     local = points - corner
-    order, first = _group(local, voxel_size)
+    order, first = group(local, voxel_size)
     counts = np.diff(first, append=len(points))
     return corner + np.add.reduceat(local[order], first, axis=0) / counts[:, None]
 
@@ -87,7 +87,7 @@ class _Counter:
             return 0
         keys: NDArray[Any] | None = _keys(self._columns, self._spans, voxel_size)
         if keys is None:
-            return len(_group(np.ascontiguousarray(self._columns.T), voxel_size)[1])
+            return len(group(np.ascontiguousarray(self._columns.T), voxel_size)[1])
         keys = keys.astype(np.int32) if keys.max() < 2**31 else keys  # half the time to sort
         keys.sort()
         return 1 + int(np.count_nonzero(keys[1:] != keys[:-1]))
@@ -108,7 +108,7 @@ def _keys(columns: FloatArray, spans: FloatArray, voxel_size: float) -> IntArray
     return np.asarray((x * shape[1] + y) * shape[2] + z)
 
 
-def _group(local: FloatArray, voxel_size: float) -> tuple[IntArray, IntArray]:
+def group(local: FloatArray, voxel_size: float) -> tuple[IntArray, IntArray]:
     """The order that sorts points by voxel, and where each voxel starts in it."""
     columns = np.ascontiguousarray(local.T)
     keys = _keys(columns, columns.max(axis=1), voxel_size)

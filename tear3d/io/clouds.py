@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import os
+from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from tear3d.errors import InputError
 from tear3d.io.atomic import atomic_write
 from tear3d.io.checks import clean_points, format_errors, memory_limit
+from tear3d.io.cloud import Cloud
+from tear3d.io.columns import tidy
+from tear3d.problem.arrays import finite_rows
 
 MODULES = {
     ".ply": "ply",
@@ -23,9 +28,22 @@ MODULES = {
     ".npz": "npz",
     ".obj": "obj",
     ".bin": "kitti",
-    **dict.fromkeys((".xyz", ".csv", ".txt", ".pts", ".asc"), "text"),
+    ".ptx": "ptx",
+    **dict.fromkeys((".stl", ".glb", ".off"), "mesh"),
+    **dict.fromkeys((".ply.gz", ".pcd.gz", ".xyz.gz", ".csv.gz", ".txt.gz", ".pts.gz", ".ptx.gz"), "gz"),
+    **dict.fromkeys((".xyz", ".csv", ".txt", ".pts", ".asc", ".xyzn", ".xyzrgb"), "text"),
 }
-WRITERS = {".ply": "ply", ".pcd": "pcd", ".npy": "npy", ".xyz": "text"}
+WRITERS = {
+    ".ply": "ply_write",
+    ".pcd": "pcd_write",
+    **dict.fromkeys((".las", ".laz"), "las_write"),
+    ".e57": "e57_write",
+    ".npy": "npy",
+    ".npz": "npz",
+    **dict.fromkeys((".xyz", ".xyzn", ".xyzrgb"), "text_write"),
+    **dict.fromkeys((".ply.gz", ".pcd.gz", ".xyz.gz"), "gz"),
+}
+"""The modules that write: `write(handle, cloud, suffix)`."""
 MAGIC = {
     b"ply\n": "ply",
     b"ply\r": "ply",
@@ -33,6 +51,7 @@ MAGIC = {
     b"LASF": "las",
     b"ASTM-E57": "e57",
     b"\x93NUMPY": "npy",
+    b"\x1f\x8b\x08": "gz",
 }
 
 
@@ -42,7 +61,10 @@ def read_cloud(
     """Read the points of a file.
 
     The format follows from the first bytes where they tell, and from the suffix otherwise: PLY, PCD,
-    LAS/LAZ, E57, NPY/NPZ, OBJ (vertices), KITTI `.bin`, and text as `.xyz`, `.csv`, `.txt`, `.pts`, `.asc`.
+    LAS/LAZ, E57, NPY/NPZ, OBJ (vertices), KITTI `.bin`, PTX, and text as `.xyz`, `.csv`, `.txt`, `.pts`, `.asc`,
+    `.xyzn`, `.xyzrgb`; PLY, PCD, PTX and text also compressed as `.ply.gz` and so on. Of a mesh
+    (STL, GLB, OFF) these are 100 000 points on its surface; `Cloud.sampled` takes more or fewer, and also the faces of
+    OBJ and PLY.
 
     Parameters
     ----------
@@ -71,6 +93,52 @@ def read_cloud(
         There is no such file, or its format is unknown.
     """
     path = Path(path)
+    module = module_of(path)
+    with format_errors(path, module.KIND), np.errstate(all="ignore"):
+        return clean_points(path, module.read(path, memory_limit(path, max_bytes)), keep_invalid=keep_invalid)
+
+
+def read_whole(path: str | os.PathLike[str], *, max_bytes: int | None = None, keep_invalid: bool = False) -> Cloud:
+    """Read points and attributes; see `read_cloud`."""
+    path = Path(path)
+    module = module_of(path)
+    with format_errors(path, module.KIND), np.errstate(all="ignore"):
+        limit = memory_limit(path, max_bytes)
+        if hasattr(module, "read_all"):
+            found = module.read_all(path, limit)
+            points, attributes, facts = found.points, found.attributes, found.facts
+        else:
+            points, attributes, facts = module.read(path, limit), {}, {}
+        every = clean_points(path, points, keep_invalid=True)
+        cloud = Cloud(every, tidy(path, attributes, len(every)), format=_format(path, module), **facts)
+        finite = finite_rows(every)
+        if keep_invalid or finite.all():
+            return cloud
+        points = clean_points(path, every)
+        return replace(cloud.take(finite), points=points)
+
+
+def suffix_of(path: str | os.PathLike[str]) -> str:
+    """The suffix in lower case, with what was compressed: `.ply.gz`."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes[-2:]]
+    return "".join(suffixes) if suffixes[-1:] == [".gz"] else "".join(suffixes[-1:])
+
+
+def keeping_suffix(cloud: Cloud) -> str:
+    """The format that the cloud came in, if it can be written with attributes, and `.ply` otherwise."""
+    needed = {".xyzn": "normals", ".xyzrgb": "colors"}.get(cloud.format)
+    lacking = needed is not None and needed not in cloud.attributes
+    return ".ply" if cloud.format not in WRITERS or cloud.format == ".npy" or lacking else cloud.format
+
+
+def _format(path: Path, module: ModuleType) -> str:
+    name = module.__name__.rpartition(".")[2]
+    suffix = suffix_of(path)
+    return suffix if MODULES.get(suffix) == name else next(key for key, value in MODULES.items() if value == name)
+
+
+def module_of(path: Path) -> ModuleType:
+    """What reads this file."""
     if not path.is_file():
         raise InputError(f"{path}: {'is not a regular file' if path.exists() else 'no such file'}")
     try:
@@ -79,38 +147,47 @@ def read_cloud(
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
     by_content = next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
-    name = by_content or MODULES.get(path.suffix.lower())
+    name = by_content or MODULES.get(suffix_of(path))
     if name is None:
         raise InputError(
             f"{path}: unknown format {path.suffix or '(no suffix)'}; expected {', '.join(sorted(MODULES))}"
         )
-    module = importlib.import_module(f"tear3d.io.{name}")
-    with format_errors(path, module.KIND), np.errstate(all="ignore"):
-        return clean_points(path, module.read(path, memory_limit(path, max_bytes)), keep_invalid=keep_invalid)
+    return importlib.import_module(f"tear3d.io.{name}")
 
 
-def write_cloud(path: str | os.PathLike[str], points: ArrayLike) -> None:
-    """Write points as PLY or PCD (binary, double), NPY or XYZ, in full precision and all or nothing.
+def write_cloud(path: str | os.PathLike[str], points: ArrayLike | Cloud) -> None:
+    """Write a cloud in full precision and all or nothing.
 
     Parameters
     ----------
     path
-        The file; its suffix (`.ply`, `.pcd`, `.npy`, `.xyz`) is the format.
+        The file; its suffix is the format: PLY and PCD (binary, double), LAS and LAZ, E57, NPY, NPZ, or text
+        as `.xyz`, `.xyzn` or `.xyzrgb`; also `.ply.gz`, `.pcd.gz` and `.xyz.gz`. LAS rounds coordinates to its scale,
+        and keeps that of a LAS file; E57 is written in single precision around the middle of the points.
     points
-        N×3 finite coordinates, N ≥ 1.
+        N×3 finite coordinates, N ≥ 1, or a `Cloud`, or what `Cloud.of` makes one of: it is written with all
+        attributes that the format has a place for, and a logged warning names the others.
     """
     path = Path(path)
-    name = WRITERS.get(path.suffix.lower())
+    suffix = suffix_of(path)
+    name = WRITERS.get(suffix)
     if name is None:
         raise InputError(f"{path}: cannot write {path.suffix or 'without a suffix'}; use {', '.join(WRITERS)}")
-    try:
-        array = np.ascontiguousarray(points, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"points cannot be turned into numbers ({error}); pass an N×3 array") from error
-    if array.ndim != 2 or array.shape[1] != 3 or len(array) == 0:
-        raise InputError(f"points has shape {array.shape}: pass at least one point, points as rows (N×3)")
-    if not np.isfinite(array).all():
+    named = isinstance(points, np.ndarray) and bool(points.dtype.names)
+    if named or any(hasattr(points, name) for name in ("columns", "points", "point")):
+        cloud = Cloud.of(points)
+    else:
+        try:
+            array = np.ascontiguousarray(points, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"points cannot be turned into numbers ({error}); pass an N×3 array") from error
+        if array.ndim != 2 or array.shape[1] != 3:
+            raise InputError(f"points has shape {array.shape}: pass at least one point, points as rows (N×3)")
+        cloud = Cloud(array)
+    if len(cloud) == 0:
+        raise InputError("points has shape (0, 3): pass at least one point, points as rows (N×3)")
+    if not np.isfinite(cloud.points).all():
         raise InputError("points has NaN or infinite coordinates; remove these rows before writing")
     module = importlib.import_module(f"tear3d.io.{name}")
     with atomic_write(path) as handle:
-        module.write(handle, array)
+        module.write(handle, cloud, suffix)

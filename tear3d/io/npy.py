@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from tear3d.errors import FileFormatError
 from tear3d.io.arrays import npy_header, read_npy
+from tear3d.io.cloud import Cloud, Parts
+from tear3d.io.columns import Columns, grouped, warn_dropped
 from tear3d.io.npy_header import ArrayHeader
 
 KIND = "NPY"
@@ -21,6 +23,13 @@ def read(path: Path, limit: int) -> NDArray[Any]:
     header = npy_header(path)
     check_points(path, "the array", header)
     return points_of(read_npy(path, limit, header))
+
+
+def read_all(path: Path, limit: int) -> Parts:
+    header = npy_header(path)
+    check_points(path, "the array", header)
+    array = read_npy(path, limit, header)
+    return Parts(points_of(array), attributes_of(array))
 
 
 def check_points(path: Path, name: str, header: ArrayHeader) -> None:
@@ -44,5 +53,13 @@ def points_of(array: NDArray[Any]) -> NDArray[Any]:
     return array[:, :3]
 
 
-def write(handle: BinaryIO, points: NDArray[np.float64]) -> None:
-    npy_format.write_array(handle, points, allow_pickle=False)
+def attributes_of(array: NDArray[Any]) -> Columns:
+    """The fields that are no coordinates, or the columns after them, which have no names."""
+    if array.dtype.names:
+        return grouped({name: array[name] for name in array.dtype.names if name not in ("x", "y", "z")})
+    return {f"column{i + 1}": array[:, i] for i in range(3, array.shape[1])}
+
+
+def write(handle: BinaryIO, cloud: Cloud, suffix: str) -> None:
+    warn_dropped("NPY", cloud.attributes)
+    npy_format.write_array(handle, cloud.points, allow_pickle=False)

@@ -19,9 +19,12 @@ from numpy.typing import NDArray
 
 from tear3d.errors import FileFormatError
 from tear3d.io.checks import check_declared, check_memory, header_lines, load_package, whole_number
+from tear3d.io.cloud import Parts
+from tear3d.io.columns import as_type, grouped
 
 KIND = "PCD"
 ENCODINGS = ("ascii", "binary", "binary_compressed")
+PACKED = ("rgb", "rgba")
 MAX_COLUMNS = 10_000
 MAX_LZF_RATIO = 100
 """Three bytes of LZF stand for at most 264."""
@@ -35,6 +38,7 @@ class Header:
     counts: list[int]
     points: int
     encoding: str
+    viewpoint: NDArray[np.float64] | None = None
 
     @property
     def row_bytes(self) -> int:
@@ -53,12 +57,43 @@ class Header:
 
 
 def read(path: Path, limit: int) -> NDArray[Any]:
+    _, data = _load(path, limit, 1)
+    return np.column_stack([data[axis].astype(np.float64) for axis in "xyz"])
+
+
+def read_all(path: Path, limit: int) -> Parts:
+    header, data = _load(path, limit, 2)
+    columns: dict[str, NDArray[Any]] = {}
+    for i, (name, size, kind, count) in enumerate(
+        zip(header.names, header.sizes, header.types, header.counts, strict=True)
+    ):
+        if name in ("x", "y", "z", "_") or name in columns:
+            continue
+        parts = [data[f"other{i}" if count == 1 else f"other{i}__{k:04d}"] for k in range(count)]
+        values = as_type(parts[0] if count == 1 else np.column_stack(parts), f"{kind.lower()}{size}")
+        if name in PACKED and (size, count) == (4, 1) and values.dtype.itemsize == 4:
+            columns |= _unpacked(name, values)
+        else:
+            columns[name] = values
+    points = np.column_stack([data[axis].astype(np.float64) for axis in "xyz"])
+    return Parts(points, grouped(columns), {} if header.viewpoint is None else {"viewpoint": header.viewpoint})
+
+
+def _unpacked(name: str, values: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """Blue is the lowest byte of a number, also where a float has its bits."""
+    parts = np.ascontiguousarray(values).view(np.uint32)
+    shifts = {"red": 16, "green": 8, "blue": 0} | ({"alpha": 24} if name == "rgba" else {})
+    return {part: ((parts >> shift) & 255).astype(np.uint8) for part, shift in shifts.items()}
+
+
+def _load(path: Path, limit: int, copies: int) -> tuple[Header, NDArray[Any]]:
+    """The header and the rows, of which so many copies must fit in memory."""
     pypcd4 = load_package("pypcd4", "clouds", "reading PCD files")
     size = path.stat().st_size
     with path.open("rb") as handle:
         header = _parse(path, header_lines(handle, path, KIND, b"DATA"))
         if header.points == 0:
-            return np.empty((0, 3))
+            raise FileFormatError(f"{path}: holds no points")
         left = size - handle.tell()
         what = f"its header ({header.points} points)"
         if header.encoding == "ascii":
@@ -67,12 +102,12 @@ def read(path: Path, limit: int) -> NDArray[Any]:
             check_declared(path, what, header.row_bytes * header.points, left)
         else:
             _check_compressed(path, handle, header, left)
-        check_memory(path, what, (24 + header.row_bytes) * header.points, limit)
+        check_memory(path, what, (24 + copies * header.row_bytes) * header.points, limit)
         body = _ascii_body(path, handle, header) if header.encoding == "ascii" else handle.read()
     data = np.atleast_1d(pypcd4.PointCloud.from_fileobj(io.BytesIO(header.plain() + body)).pc_data)
     if len(data) != header.points:
         raise FileFormatError(f"{path}: declares {header.points} points but holds {len(data)}")
-    return np.column_stack([data[axis].astype(np.float64) for axis in "xyz"])
+    return header, data
 
 
 def _ascii_body(path: Path, handle: BinaryIO, header: Header) -> bytes:
@@ -121,10 +156,13 @@ def _parse(path: Path, lines: list[list[str]]) -> Header:
     encoding = " ".join(entries["DATA"]).lower()
     if encoding not in ENCODINGS:
         raise FileFormatError(f"{path}: DATA is {encoding[:40]!r}; expected one of {', '.join(ENCODINGS)}")
-    return Header(names, sizes, types, counts, points[0], encoding)
+    return Header(names, sizes, types, counts, points[0], encoding, _viewpoint(entries.get("VIEWPOINT", [])))
 
 
-def write(handle: BinaryIO, points: NDArray[np.float64]) -> None:
-    pypcd4 = load_package("pypcd4", "clouds", "writing PCD files")
-    cloud = pypcd4.PointCloud.from_points(points, ("x", "y", "z"), (np.float64,) * 3)
-    cloud.save(handle, pypcd4.Encoding.BINARY)
+def _viewpoint(words: list[str]) -> NDArray[np.float64] | None:
+    """Where the scanner was; None where that is not said, or not in numbers."""
+    try:
+        found = np.array([float(word) for word in words])
+    except ValueError:
+        return None
+    return found if found.shape == (7,) and np.isfinite(found).all() and found[3:].any() else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,7 @@ class Rows:
             end = int(parts[-1, -1]) + self._tail
         return end
 
-    def columns(self, names: str) -> NDArray[np.float64]:
+    def columns(self, names: Sequence[str]) -> NDArray[np.float64]:
         """The numbers of these names, none of them a list."""
         found = np.empty((self._element.count, len(names)))
         row = 0

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.errors import FileFormatError
 from tear3d.io.checks import MAX_HEADER_BYTES
+from tear3d.io.cloud import Parts
+from tear3d.io.columns import COLOURS, NORMALS, as_type, grouped
 
 KIND = "text"
+USUAL = {
+    (".xyzn", 6): (*"xyz", *NORMALS),
+    (".xyzrgb", 6): (*"xyz", *COLOURS),
+    (".pts", 4): (*"xyz", "intensity"),
+    (".pts", 6): (*"xyz", *COLOURS),
+    (".pts", 7): (*"xyz", "intensity", *COLOURS),
+}
+"""What columns without names are, by the suffix and their number."""
 AXIS = re.compile(r"([xyz])(?![a-z])", re.IGNORECASE)
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -26,15 +39,40 @@ class Layout:
     columns: tuple[int, ...]
     declared: int | None
     """The count in the first line of a PTS file."""
+    names: tuple[str, ...]
+    """Of all columns; empty where nothing names them."""
+    numeric: tuple[bool, ...]
+    """Which columns of the first line are numbers."""
 
 
 def read(path: Path, limit: int) -> NDArray[Any]:
     layout = _layout(path)
+    return _table(path, layout, layout.columns)
+
+
+def read_all(path: Path, limit: int) -> Parts:
+    layout = _layout(path)
+    usual = USUAL.get((path.suffix.lower(), len(layout.numeric)), ())
+    names = layout.names or usual or tuple(f"column{i + 1}" for i in range(len(layout.numeric)))
+    others = [i for i, numeric in enumerate(layout.numeric) if numeric and i not in layout.columns]
+    others = [i for i in others if names[i] and names.index(names[i]) == i]
+    try:
+        table = _table(path, layout, (*layout.columns, *others))
+    except ValueError:
+        table, others = _table(path, layout, layout.columns), []
+        logger.warning("%s: only the coordinates are numbers in every line; other columns are left out", path)
+    found = grouped({names[i]: table[:, 3 + k] for k, i in enumerate(others)})
+    if "classification" in found:
+        found["classification"] = as_type(found["classification"], np.uint8)
+    return Parts(table[:, :3], found)
+
+
+def _table(path: Path, layout: Layout, columns: tuple[int, ...]) -> NDArray[np.float64]:
     points = np.loadtxt(
         path,
         skiprows=layout.skip,
         delimiter=layout.delimiter,
-        usecols=layout.columns,
+        usecols=columns,
         quotechar='"',
         encoding="utf-8-sig",
         ndmin=2,
@@ -63,7 +101,8 @@ def _layout(path: Path) -> Layout:
                 raise FileFormatError(f"{path}: line {skip + 1} is {text[:60]!r}; expected x y z")
             header = words
         elif len(words) >= 3:
-            return Layout(skip, delimiter, _columns(path, header, comment, len(words)), declared)
+            columns, names = _columns(path, header, comment, len(words))
+            return Layout(skip, delimiter, columns, declared, names, tuple(_numeric([word]) for word in words))
         elif len(words) == 1 and words[0].isdigit() and declared is None:
             declared = int(words[0])
         else:
@@ -71,17 +110,22 @@ def _layout(path: Path) -> Layout:
     raise FileFormatError(f"{path}: has no line with three numbers")
 
 
-def _columns(path: Path, header: list[str] | None, comment: list[str], count: int) -> tuple[int, ...]:
-    """Where x, y, z are; a comment counts as column names only if it looks like them."""
+def _columns(
+    path: Path, header: list[str] | None, comment: list[str], count: int
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Where x, y, z are, and what the columns are called; a comment counts as names only if it looks like them."""
     names = header if header is not None else comment
-    found = [match[1].lower() if (match := AXIS.match(name)) else "" for name in names]
-    if len(names) == count and all(found.count(axis) == 1 for axis in "xyz"):
-        return tuple(found.index(axis) for axis in "xyz")
+    if len(names) == count:
+        exact = [name.lower() for name in names]
+        alike = [match[1].lower() if (match := AXIS.match(name)) else "" for name in names]
+        for found in (exact, alike):
+            if all(found.count(axis) == 1 for axis in "xyz"):
+                return tuple(found.index(axis) for axis in "xyz"), tuple(names)
     if header is not None:
         raise FileFormatError(
             f"{path}: the {count} columns are headed {' '.join(header)[:80]!r}; name the coordinates x, y, z"
         )
-    return (0, 1, 2)
+    return (0, 1, 2), ()
 
 
 def _split(text: str) -> tuple[list[str], str | None]:
@@ -94,7 +138,3 @@ def _numeric(words: list[str]) -> bool:
         return len([float(word) for word in words if word]) > 0
     except ValueError:
         return False
-
-
-def write(handle: BinaryIO, points: NDArray[np.float64]) -> None:
-    np.savetxt(handle, points, fmt="%.17g")

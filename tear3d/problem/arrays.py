@@ -45,7 +45,8 @@ def as_points(obj: Points, name: str, *, finite: bool = True) -> FloatArray:
     Parameters
     ----------
     obj : array-like or point cloud
-        Anything NumPy understands, an Open3D point cloud (legacy or tensor), or any object with `points`.
+        Anything NumPy understands, an array with the fields x, y, z, a data frame with such columns, an Open3D point
+        cloud (legacy or tensor), or any object with `points`.
     name : str
         What to call it in an error message.
     finite : bool
@@ -188,7 +189,11 @@ def as_correspondences(obj: Any, name: str = "correspondences") -> NDArray[np.in
 
 def _unwrapped(obj: Any) -> Any:
     if isinstance(obj, np.ndarray):
-        return obj
+        fields = not is_masked(obj) and {"x", "y", "z"} <= set(obj.dtype.names or ())
+        return np.stack([obj[axis] for axis in "xyz"], axis=-1) if fields else obj
+    if hasattr(obj, "columns") and hasattr(obj, "to_numpy"):
+        named = {"x", "y", "z"} <= set(obj.columns)
+        return np.stack([np.asarray(obj[axis]) for axis in "xyz"], axis=-1) if named else obj
     try:
         return obj.point["positions"].cpu().numpy()
     except (AttributeError, TypeError, KeyError, IndexError):

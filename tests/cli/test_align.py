@@ -109,15 +109,34 @@ def test_the_folder_has_the_aligned_cloud_and_the_matches(aligner, files, tmp_pa
 
 def test_rows_that_are_not_finite_are_counted_and_not_written(files, tmp_path):
     holes = np.vstack((np.full((7, 3), np.nan), np.load(files[0])))
-    np.save(files[0], holes)
+    rows = np.zeros(607, dtype=[("x", "f8"), ("y", "f8"), ("z", "f8"), ("row", "i4")])
+    rows["x"], rows["y"], rows["z"], rows["row"] = *holes.T, np.arange(607)
+    np.save(files[0], rows)
     shown = run("align", *files, "--out", tmp_path / "run")
     note = "dropped 7 of 607 points of source that are not finite"
     assert note in shown.stdout
     assert f"warning: {note}" in shown.stderr
     result = json.loads((tmp_path / "run" / "result.json").read_text())
     assert result["dropped"] == [7, 0]
-    aligned = tear3d.read_cloud(tmp_path / "run" / "aligned.ply")
-    np.testing.assert_allclose(aligned, apply(np.array(result["transformation"]), holes[7:]), atol=1e-9)
+    aligned = tear3d.Cloud.read(tmp_path / "run" / "aligned.ply")
+    np.testing.assert_allclose(aligned.points, apply(np.array(result["transformation"]), holes[7:]), atol=1e-9)
+    np.testing.assert_array_equal(aligned.attributes["row"], np.arange(7, 607))
+
+
+@pytest.mark.parametrize("suffix", [".ply", ".npz", ".xyz", ".csv"])
+def test_the_aligned_cloud_has_what_the_source_has(aligner, files, tmp_path, suffix):
+    points = np.load(files[0])
+    normals = np.tile([0.0, 0.6, 0.8], (len(points), 1))
+    names = {"colors": np.arange(3 * len(points)).reshape(-1, 3).astype(np.uint8), "normals": normals}
+    written = tear3d.Cloud(points, names).write(tmp_path / ("s.xyz" if suffix == ".csv" else f"s{suffix}"))
+    written.rename(tmp_path / f"s{suffix}")
+    run("align", tmp_path / f"s{suffix}", files[1], "--out", tmp_path / "run", "--quiet")
+    wanted = ".ply" if suffix == ".csv" else suffix
+    assert [file.name for file in (tmp_path / "run").glob("aligned.*")] == [f"aligned{wanted}"]
+    aligned = tear3d.Cloud.read(tmp_path / "run" / f"aligned{wanted}")
+    np.testing.assert_allclose(aligned.points, apply(REFINED, points), atol=1e-12)
+    np.testing.assert_array_equal(aligned.attributes["colors"], names["colors"])
+    np.testing.assert_allclose(aligned.attributes["normals"], normals @ REFINED[:3, :3].T, atol=1e-7)
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e4])

@@ -7,6 +7,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,12 @@ import numpy as np
 import pytest
 
 from tear3d.cli.truth import read_truth
-from tear3d.io import read_cloud, read_pose, write_pose
+from tear3d.errors import MissingExtraError
+from tear3d.io import Cloud, read_cloud, read_pose, write_pose
+from tear3d.io.clouds import WRITERS
 from tear3d.io.pairs import read_pairs, write_pairs
 from tests.io import test_formats as formats
+from tests.io.clouds import MESHES, PTX, rich_cloud
 
 POINTS = np.random.default_rng(5).normal(size=(20, 3))
 
@@ -49,6 +53,7 @@ def _clouds(folder: Path) -> Iterator[Sample]:
         except pytest.skip.Exception:
             continue
         yield Sample(kind, path.suffix, path.read_bytes(), read_cloud, _is_cloud)
+        yield Sample(f"whole_{kind}", path.suffix, path.read_bytes(), Cloud.read, _is_whole)
         if kind == "e57":
             yield Sample("e57_pages", path.suffix, path.read_bytes(), read_cloud, _is_cloud, _with_checksums)
     text = b"ply\nformat ascii 1.0\nelement face 1\nproperty list uchar int v\nelement vertex 2\nproperty int x\n"
@@ -56,6 +61,18 @@ def _clouds(folder: Path) -> Iterator[Sample]:
     yield Sample("ply_lists_ascii", ".ply", text + b"3 0 1 2\n1 2 0 0 2 3\n4 0 5 6\n", read_cloud, _is_cloud)
     data = text.replace(b"ascii", b"binary_big_endian") + b"\1\0\0\0\0" + 2 * (b"\0\0\0\1\1" + bytes(9))
     yield Sample("ply_lists_binary", ".ply", data, read_cloud, _is_cloud)
+    yield Sample("whole_ply_lists_binary", ".ply", data, Cloud.read, _is_whole)
+    yield Sample("ptx", ".ptx", PTX.encode(), Cloud.read, _is_whole)
+    if find_spec("trimesh") is not None:
+        for suffix, mesh in MESHES.items():
+            yield Sample(f"mesh{suffix.replace('.', '_')}", suffix, mesh, Cloud.read, _is_whole)
+    for suffix in WRITERS:
+        try:
+            path = rich_cloud(8).write(folder / f"rich{suffix}")
+            Cloud.read(path)
+        except MissingExtraError:
+            continue
+        yield Sample(f"rich{suffix.replace('.', '_')}", suffix, path.read_bytes(), Cloud.read, _is_whole)
 
 
 def _pairs(folder: Path) -> Iterator[Sample]:
@@ -132,6 +149,11 @@ def _read_truth(path: Path) -> Any:
 def _is_cloud(points: Any) -> bool:
     shape_fits = points.ndim == 2 and points.shape[1] == 3 and len(points) > 0
     return shape_fits and points.dtype == np.float64 and bool(np.isfinite(points).all())
+
+
+def _is_whole(cloud: Any) -> bool:
+    fits = all(len(values) == len(cloud) and values.ndim in (1, 2) for values in cloud.attributes.values())
+    return fits and _is_cloud(cloud.points)
 
 
 def _is_pairs(pairs: Any) -> bool:

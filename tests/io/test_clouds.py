@@ -113,8 +113,8 @@ def test_no_such_file_and_unknown_format(tmp_path):
 def test_write_refuses(tmp_path, points, message):
     with pytest.raises(InputError, match=message):
         write_cloud(tmp_path / "a.ply", points)
-    with pytest.raises(InputError, match=r"cannot write \.las"):
-        write_cloud(tmp_path / "a.las", POINTS)
+    with pytest.raises(InputError, match=r"cannot write \.bin"):
+        write_cloud(tmp_path / "a.bin", POINTS)
     assert not list(tmp_path.iterdir())
 
 

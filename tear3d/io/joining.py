@@ -1,0 +1,60 @@
+"""One cloud of several."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tear3d.errors import InputError
+from tear3d.io.cloud import Cloud
+
+logger = logging.getLogger(__name__)
+
+
+def joined(clouds: list[Cloud]) -> Cloud:
+    if not clouds:
+        raise InputError("clouds: none given, expected one at least")
+    first = clouds[0]
+    attributes = {}
+    for name in dict.fromkeys(name for cloud in clouds for name in cloud.attributes):
+        parts = [cloud.attributes[name] for cloud in clouds if name in cloud.attributes]
+        if len(parts) == len(clouds) and len({part.shape[1:] for part in parts}) == 1:
+            attributes[name] = np.concatenate(_same_colours(parts) if name == "colors" else parts)
+        else:
+            logger.warning("the attribute %s is left out: not all %d clouds have it alike", name, len(clouds))
+    places = {None if cloud.viewpoint is None else tuple(cloud.viewpoint.tolist()) for cloud in clouds}
+    return Cloud(
+        np.concatenate([cloud.points for cloud in clouds]),
+        attributes,
+        first.viewpoint if len(places) == 1 else None,
+        first.crs if all(cloud.crs == first.crs for cloud in clouds) else None,
+        first.format if all(cloud.format == first.format for cloud in clouds) else "",
+        first.las if all(cloud.las is not None for cloud in clouds) else None,
+    )
+
+
+def _same_colours(parts: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    """In the finest type among them."""
+    kinds = {part.dtype for part in parts}
+    if len(kinds) == 1:
+        return parts
+    wanted = np.result_type(*kinds) if all(kind.kind == "f" for kind in kinds) else np.dtype(np.float64)
+    if all(kind.kind == "u" for kind in kinds):
+        wanted = np.dtype(np.uint16)
+    return [recoloured(part, wanted) for part in parts]
+
+
+def recoloured(colours: NDArray[Any], wanted: np.dtype[Any]) -> NDArray[Any]:
+    """Colours in another type: 255 of a byte, 65535 of 16 bits and 1 of a float are the same."""
+    most = {"u1": 255, "u2": 65535}
+    given, asked = most.get(colours.dtype.str[1:]), most.get(wanted.str[1:])
+    if colours.dtype == wanted:
+        return colours
+    if asked is None:
+        return (colours / given if given else colours).astype(wanted)
+    if given is None:
+        return np.rint(np.clip(np.nan_to_num(colours.astype(np.float64)), 0.0, 1.0) * asked).astype(wanted)
+    return (colours.astype(np.int64) * 257 if asked > given else (colours.astype(np.int64) + 128) // 257).astype(wanted)

@@ -1,0 +1,51 @@
+"""A cloud and its attributes in another place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tear3d.errors import InputError
+from tear3d.io.cloud import Cloud
+from tear3d.problem.arrays import FloatArray
+
+ROUNDING = 1e-5
+"""How far a rotation may be from orthonormal: poses are also written with six digits."""
+
+
+def moved(cloud: Cloud, pose: ArrayLike) -> Cloud:
+    matrix, rotation = _parts(pose)
+    attributes = dict(cloud.attributes)
+    normals = attributes.get("normals")
+    if normals is not None:
+        attributes["normals"] = (normals @ rotation.T).astype(normals.dtype)
+    viewpoint = None if cloud.viewpoint is None else _moved_viewpoint(cloud.viewpoint, matrix, rotation)
+    points = cloud.points @ matrix[:3, :3].T + matrix[:3, 3]
+    return replace(cloud, points=points, attributes=attributes, viewpoint=viewpoint)
+
+
+def _parts(pose: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """The pose, and its rotation without the scale."""
+    try:
+        matrix = np.asarray(pose, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"pose cannot be turned into numbers ({error}): pass a 4×4 array") from error
+    if matrix.shape != (4, 4) or not np.isfinite(matrix).all() or not np.array_equal(matrix[3], [0, 0, 0, 1]):
+        raise InputError("pose: expected 4×4 finite numbers with the last row 0 0 0 1")
+    scale = np.cbrt(np.linalg.det(matrix[:3, :3]))
+    if not scale > 0.0:
+        raise InputError("pose has a 3×3 part that is no rotation (determinant not positive)")
+    rotation = matrix[:3, :3] / scale
+    if np.abs(rotation @ rotation.T - np.eye(3)).max() > ROUNDING:
+        raise InputError("pose has a 3×3 part that is no rotation times a scale")
+    return matrix, rotation
+
+
+def _moved_viewpoint(viewpoint: FloatArray, matrix: FloatArray, rotation: FloatArray) -> FloatArray:
+    from scipy.spatial.transform import Rotation
+
+    turned = Rotation.from_matrix(rotation) * Rotation.from_quat(viewpoint[[4, 5, 6, 3]])
+    place = matrix[:3, :3] @ viewpoint[:3] + matrix[:3, 3]
+    return np.concatenate([place, turned.as_quat()[[3, 0, 1, 2]]])
