@@ -23,7 +23,7 @@ from tear3d.clouds.verdict import CloudEvidence
 from tear3d.errors import FileFormatError, InputError
 from tear3d.io.arrays import Archive
 from tear3d.io.atomic import atomic_write
-from tear3d.io.checks import format_errors, memory_limit
+from tear3d.io.checks import format_errors, memory_limit, missing
 from tear3d.judge.ambiguity import Alternative, Ambiguity, FreeMotion
 from tear3d.judge.bound import At, NoiseEstimate
 from tear3d.prove.certificate import Attempt, Certificate, StageCertificate
@@ -93,7 +93,7 @@ def load_result(path: str | os.PathLike[str]) -> Result | CloudResult:
     """
     path = Path(path)
     if not path.is_file():
-        raise InputError(f"{path}: {'is not a file' if path.exists() else 'no such file'}")
+        raise InputError(f"{path}: {missing(path)}")
     with format_errors(path, "result"), Archive(path, memory_limit(path, None)) as archive:
         if TEXT not in archive.names:
             raise FileFormatError(f"{path}: holds no result; expected a file that result.save wrote")

@@ -65,7 +65,7 @@ def test_clouds(problem, tmp_path):
 def test_what_is_no_result_is_refused(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         tear3d.load_result(tmp_path / "none")
-    with pytest.raises(InputError, match="is not a file"):
+    with pytest.raises(InputError, match="is a folder"):
         tear3d.load_result(tmp_path)
     with pytest.raises(InputError, match="is a dict"):
         save_result(tmp_path / "x", {})

@@ -8,12 +8,11 @@ from typing import Annotated, Any, Literal
 import typer
 
 import tear3d
-from tear3d.cli import options, problems
+from tear3d.cli import carried, options, problems
 from tear3d.cli.outputs import Outputs
 from tear3d.cli.session import Session, compile_when_cold, exit_on_errors, finish
 from tear3d.problem.kernels import needed
 
-_FORMATS = ".ply, .pcd, .las, .laz, .e57, .xyz, .csv, .txt, .npy, .npz, .obj or KITTI's .bin"
 _FEATURES = "Features"
 _REFINE: dict[options.Refine, Literal["gicp", "icp", "plane"] | None] = {
     options.Refine.gicp: "gicp",
@@ -25,7 +24,7 @@ _REFINE: dict[options.Refine, Literal["gicp", "icp", "plane"] | None] = {
 
 def align(
     context: typer.Context,
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help=f"The cloud to move: {_FORMATS}.")],
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help=f"The cloud to move: {carried.FORMATS}.")],
     target: Annotated[Path, typer.Argument(metavar="TARGET", help="The cloud it is moved onto.")],
     voxel_size: Annotated[
         float | None,
@@ -84,6 +83,7 @@ def align(
     g2o: options.G2o = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Find the pose that moves one cloud onto another that overlaps it, without a start.
 

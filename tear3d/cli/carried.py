@@ -1,4 +1,4 @@
-"""Clouds as the commands that pass them on have them: read, moved, joined, written."""
+"""Clouds as the commands that pass them on have them: read, moved, joined, written, with all that points carry."""
 
 from __future__ import annotations
 
@@ -7,28 +7,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tear3d.io.cloud import Cloud
     from tear3d.problem.arrays import FloatArray
 
-FORMATS = ".ply, .pcd, .las, .laz, .e57, .xyz, .csv, .txt, .pts, .asc, .npy, .npz, .obj or KITTI's .bin"
+FORMATS = (
+    ".ply, .pcd, .las, .laz, .e57, .ptx, .xyz, .csv, .txt, .pts, .asc, .npy, .npz, .obj, .stl, .glb, .off or KITTI's "
+    ".bin; text, .ply, .pcd and .ptx also with .gz"
+)
 
-WRITTEN = ".ply, .pcd, .npy or .xyz"
+WRITTEN = ".ply, .pcd, .las, .laz, .e57, .npy, .npz, .xyz, .xyzn or .xyzrgb; .ply, .pcd and .xyz also with .gz"
 
 
-def read(path: Path) -> FloatArray:
-    """The points of a file."""
+def read(path: Path) -> Cloud:
+    """The cloud of a file."""
     from tear3d.cli.outputs import check_input
-    from tear3d.io.clouds import read_cloud
+    from tear3d.io.cloud import Cloud
 
     check_input(path)
-    return read_cloud(path)
+    return Cloud.read(path)
 
 
-def write(path: Path, cloud: FloatArray) -> None:
+def write(path: Path, cloud: Cloud) -> None:
     """The folder of the file is made where it is missing."""
-    from tear3d.io.clouds import write_cloud
-
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_cloud(path, cloud)
+    cloud.write(path)
 
 
 def read_pose(path: Path) -> FloatArray:
@@ -49,49 +51,45 @@ def inverted(pose: FloatArray) -> FloatArray:
     return back
 
 
-def moved(cloud: FloatArray, pose: FloatArray) -> FloatArray:
-    return cloud @ pose[:3, :3].T + pose[:3, 3]
+def moved(cloud: Cloud, pose: FloatArray) -> Cloud:
+    return cloud.transformed(pose)
 
 
-def joined(clouds: Sequence[FloatArray]) -> FloatArray:
-    import numpy as np
+def joined(clouds: Sequence[Cloud]) -> Cloud:
+    from tear3d.io.cloud import Cloud
 
-    return np.concatenate(clouds)
-
-
-def thinned(cloud: FloatArray, voxel_size: float) -> FloatArray:
-    """One point for each voxel, the middle of those in it."""
-    from tear3d.features.voxel import check_voxel_size, voxel_downsample
-
-    check_voxel_size(voxel_size)
-    return voxel_downsample(cloud, voxel_size)
+    return Cloud.joined(clouds)
 
 
-def points(cloud: FloatArray) -> FloatArray:
-    return cloud
+def thinned(cloud: Cloud, voxel_size: float) -> Cloud:
+    """One point for each voxel, the middle of those in it, with what they carry."""
+    from tear3d.clouds.thin import downsample
+
+    return downsample(cloud, voxel_size)
 
 
-def attributes(cloud: FloatArray) -> tuple[str, ...]:
+def points(cloud: Cloud) -> FloatArray:
+    return cloud.points
+
+
+def attributes(cloud: Cloud) -> tuple[str, ...]:
     """The names of what each point has besides its place."""
-    return ()
+    return tuple(cloud.attributes)
 
 
 def kind(path: Path) -> str:
     """The format of a file, which its first bytes or its suffix tell."""
-    from tear3d.io.clouds import MAGIC, MODULES
+    from tear3d.io.clouds import module_of
 
-    with path.open("rb") as file:
-        start = file.read(16)
-    by_content = next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
-    return by_content or MODULES.get(path.suffix.lower(), "unknown")
+    return module_of(path).__name__.rpartition(".")[2]
 
 
 def check(path: Path, inputs: Sequence[Path]) -> None:
     """Refuse a name that no cloud can be written to, or that is one of the inputs, before the work."""
     from tear3d.cli.outputs import check_new
     from tear3d.errors import InputError
-    from tear3d.io.clouds import WRITERS
+    from tear3d.io.clouds import WRITERS, suffix_of
 
     check_new(path, inputs)
-    if path.suffix.lower() not in WRITERS:
+    if suffix_of(path) not in WRITERS:
         raise InputError(f"{path}: cannot write {path.suffix or 'without a suffix'}; use {', '.join(WRITERS)}")

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tear3d.cli.readme import NAME, readme
 from tear3d.clouds.result import CloudResult
 from tear3d.errors import InputError
 from tear3d.io.atomic import atomic_write
@@ -135,7 +136,8 @@ def write_folder(path: str | os.PathLike[str], run: Run, settings: dict[str, Any
         run.write_report(folder / "report.html")
         _write_text(folder / "result.json", to_json(run.summary))
         _write_text(folder / "run.log", log)
-        names = sorted([SETTINGS, *(file.name for file in folder.iterdir())])
+        names = sorted([SETTINGS, NAME, *(file.name for file in folder.iterdir())])
+        _write_text(folder / NAME, readme(str(settings.get("command", "")), names))
         facts = {"tool": TOOL, **settings, "versions": versions(), "files": names}
         _write_text(folder / SETTINGS, to_json(facts))
     return names

@@ -86,6 +86,11 @@ def check_declared(path: Path, what: str, needed: int, available: int) -> None:
         )
 
 
+def missing(path: Path) -> str:
+    """What is there in place of a file."""
+    return "is a folder; pass a file" if path.is_dir() else "is not a regular file" if path.exists() else "no such file"
+
+
 def memory_limit(path: Path, max_bytes: int | None) -> int:
     """How much memory the contents of a file may take: what the caller allows, or what is usual."""
     if max_bytes is None:

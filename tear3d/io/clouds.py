@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tear3d.errors import InputError
 from tear3d.io.atomic import atomic_write
-from tear3d.io.checks import clean_points, format_errors, memory_limit
+from tear3d.io.checks import clean_points, format_errors, memory_limit, missing
 from tear3d.io.cloud import Cloud
 from tear3d.io.columns import tidy
 from tear3d.problem.arrays import finite_rows
@@ -140,7 +140,7 @@ def _format(path: Path, module: ModuleType) -> str:
 def module_of(path: Path) -> ModuleType:
     """What reads this file."""
     if not path.is_file():
-        raise InputError(f"{path}: {'is not a regular file' if path.exists() else 'no such file'}")
+        raise InputError(f"{path}: {missing(path)}")
     try:
         with path.open("rb") as handle:
             start = handle.read(16)

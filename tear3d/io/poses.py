@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from tear3d.errors import FileFormatError, InputError
 from tear3d.io.arrays import Archive
 from tear3d.io.atomic import atomic_write
-from tear3d.io.checks import format_errors
+from tear3d.io.checks import format_errors, missing
 
 PoseStyle = Literal["matrix", "kitti", "tum"]
 MAX_BYTES = 1 << 16
@@ -68,7 +68,7 @@ def read_pose(path: str | os.PathLike[str]) -> NDArray[np.float64]:
     """
     path = Path(path)
     if not path.is_file():
-        raise InputError(f"{path}: {'is not a regular file' if path.exists() else 'no such file'}")
+        raise InputError(f"{path}: {missing(path)}")
     if path.stat().st_size > MAX_BYTES:
         raise FileFormatError(f"{path}: is larger than {MAX_BYTES} bytes; expected one pose")
     with format_errors(path, "pose"):

@@ -14,7 +14,7 @@ from tear3d.io.poses import read_pose
 from tear3d.synthetic import make_problem
 from tests.cli.support import FakeSolver, run
 
-FILES = ["inliers.txt", "pose.txt", "report.html", "result.json", "run.log", "settings.json"]
+FILES = ["README.txt", "inliers.txt", "pose.txt", "report.html", "result.json", "run.log", "settings.json"]
 
 
 @pytest.fixture
