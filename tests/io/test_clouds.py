@@ -94,7 +94,7 @@ def test_content_wins_over_suffix(tmp_path):
 def test_no_such_file_and_unknown_format(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         read_cloud(tmp_path / "a.ply")
-    with pytest.raises(InputError, match="not a regular file"):
+    with pytest.raises(InputError, match="is a folder; pass a file"):
         read_cloud(tmp_path)
     (tmp_path / "a.docx").write_text("1 2 3")
     with pytest.raises(InputError, match=r"unknown format \.docx.*\.ply"):
