@@ -133,7 +133,7 @@ class Job:
             tries=tuple(jury.tries),
             covariance=result.covariance if refinement is None else refinement.covariance,
             dropped=self.maker.inputs.dropped,
-            notes=self.maker.inputs.notes,
+            notes=self.maker.inputs.notes + ((recipe.note,) if recipe.note else ()),
         )
 
     def _unasked(self, matched: Matched) -> str:

@@ -52,6 +52,8 @@ class Recipe:
     keypoints: Keypoints | None = None
     wide: bool = False
     """The target is a map, many times as large as the source."""
+    note: str = ""
+    """On the voxel size, in words."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,8 @@ class Given:
     filtered: bool = False
     """By ratio or mutual: more matches a point would undo it."""
 
-    def first(self, voxel_size: float, wide: bool = False) -> Recipe:
-        return Recipe(voxel_size, self._bound(voxel_size), self.top_k, self.keypoints, wide)
+    def first(self, voxel_size: float, wide: bool = False, note: str = "") -> Recipe:
+        return Recipe(voxel_size, self._bound(voxel_size), self.top_k, self.keypoints, wide, note)
 
     def others(self, first: Recipe, hopeless: Callable[[], bool], matches: int = 0) -> Iterator[Recipe]:
         """What to try when the first way leads to no pose that the clouds confirm.
@@ -77,7 +79,7 @@ class Given:
         if self.voxel_size is None:
             for factor in (_COARSER, _FINER):
                 size = float(f"{factor * first.voxel_size:.2g}")
-                yield replace(first, voxel_size=size, noise_bound=self._bound(size))
+                yield replace(first, voxel_size=size, noise_bound=self._bound(size), note="")
             if hopeless():
                 return
         if self.top_k == 1 and not self.filtered and matches <= _MANY:
@@ -139,14 +141,14 @@ class Maker:
         with steps("downsample") as tick:
             tick(0.0)
             if given.voxel_size is None:
-                size, wide = choose_size(self.inputs.clouds[0], self.target, tick)
+                size, wide, note = choose_size(self.inputs.clouds[0], self.target, tick)
                 source, target = self._thinned(size, tick)
             else:
-                size = given.voxel_size
+                size, note = given.voxel_size, ""
                 source, target = self._thinned(size, tick)
                 wide = len(target) > WIDE * len(source)
         self.inputs.check_thinned((source, target), size)
-        return self._matched(given.first(size, wide), (source, target), steps)
+        return self._matched(given.first(size, wide, note), (source, target), steps)
 
     def match(self, recipe: Recipe, steps: Steps) -> Matched:
         """Raises InputError when there are too few, StoppedError when the limits are over."""

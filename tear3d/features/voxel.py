@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,7 +122,19 @@ def group(local: FloatArray, voxel_size: float) -> tuple[IntArray, IntArray]:
     return order, np.concatenate(([0], np.flatnonzero(changes) + 1))
 
 
+class Voxels(NamedTuple):
+    """A voxel size for two clouds, and the smallest that the sampling of each supports."""
+
+    size: float
+    finest: tuple[float, float]
+
+
 def choose_voxel_size(source: FloatArray, target: FloatArray, *, tick: Tick | None = None) -> float:
+    """The size of `choose_voxels`."""
+    return choose_voxels(source, target, tick=tick).size
+
+
+def choose_voxels(source: FloatArray, target: FloatArray, *, tick: Tick | None = None) -> Voxels:
     """A voxel size that suits both clouds.
 
     The larger cloud keeps about `WANTED_POINTS` points; a much smaller one is given finer voxels, as long as
@@ -155,15 +167,16 @@ def choose_voxel_size(source: FloatArray, target: FloatArray, *, tick: Tick | No
                 high = middle
         return float(np.exp(high))
 
-    finest = max(size for _, size in samplings)
+    each_finest = samplings[0][1], samplings[1][1]
+    finest = max(each_finest)
     for few, least in ((SPARSE_POINTS, spacing), (TINY_POINTS, 0.5 * spacing)):
         if min(occupied(finest) for occupied in counters) < few:
             finest = min(finest, *sizes_for(few, least))
     wanted = max(sizes_for(WANTED_POINTS, finest))
     if all(occupied(wanted) >= FEWEST_POINTS for occupied in counters):
-        return _round(wanted)
+        return Voxels(_round(wanted), each_finest)
     finer = max(min(sizes_for(FEWEST_POINTS, finest)), max(sizes_for(MOST_POINTS, finest)))
-    return _round(min(wanted, finer))
+    return Voxels(_round(min(wanted, finer)), each_finest)
 
 
 def _sample(points: FloatArray) -> FloatArray:
