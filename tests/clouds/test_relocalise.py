@@ -81,13 +81,13 @@ def sheet(size, count, seed):
 
 def test_clouds_of_similar_size_have_the_size_that_they_had():
     for source, target in (halves(), (bumpy_cloud(6000, 0), sheet(8.0, 30_000, 1))):
-        assert choose_size(source, prepare(target), no_tick) == (choose_voxel_size(source, target), False)
+        assert choose_size(source, prepare(target), no_tick)[:2] == (choose_voxel_size(source, target), False)
 
 
 def test_sizes_for_maps_suit_the_scan_and_are_those_of_a_series():
     target = prepare(sheet(60.0, 600_000, 1))
     scans = [sheet(3.0 + 0.05 * k, 50_000, k) for k in (0, 2)]
-    sizes = {choose_size(each, target, no_tick) for each in scans}
+    sizes = {choose_size(each, target, no_tick)[:2] for each in scans}
     assert len(sizes) == 1, "what is kept for one scan serves the next"
     size, wide = sizes.pop()
     assert wide
@@ -99,7 +99,7 @@ def test_sizes_for_maps_suit_the_scan_and_are_those_of_a_series():
 def test_a_map_is_not_cut_into_dust(monkeypatch):
     monkeypatch.setattr(module, "MAP_POINTS", 100_000)
     large = sheet(60.0, 600_000, 1)
-    size, wide = choose_size(sheet(3.0, 50_000, 0), prepare(large), no_tick)
+    size, wide, _ = choose_size(sheet(3.0, 50_000, 0), prepare(large), no_tick)
     assert wide
     assert 70_000 < occupied_voxels(large, size) <= 130_000
 
@@ -179,5 +179,5 @@ def test_normals_that_are_told_by_what_is_near_make_more_matches_right():
 def test_a_small_map_in_a_large_scan_is_compared_as_ever():
     """Only the target may be a map."""
     here = problem(0)
-    size, wide = choose_size(here.map, prepare(here.scan), no_tick)
+    size, wide, _ = choose_size(here.map, prepare(here.scan), no_tick)
     assert (size, wide) == (choose_voxel_size(here.map, here.scan), False)
