@@ -165,7 +165,7 @@ def test_bad_options_are_noticed_before_any_work(monkeypatch, options, error, me
     def too_late(*args, **kwargs):
         raise AssertionError("work has begun")
 
-    monkeypatch.setattr("tear3d.clouds.sizes.choose_voxel_size", too_late)
+    monkeypatch.setattr("tear3d.clouds.sizes.choose_voxels", too_late)
     monkeypatch.setattr("tear3d.clouds.tries.voxel_downsample", too_late)
     with pytest.raises(error, match=message):
         register_clouds(bumpy_cloud(50, 0), bumpy_cloud(50, 1), **options)
