@@ -34,13 +34,13 @@ def test_a_time_limit_is_one_line_and_exit_code_3(files, tmp_path):
 
 
 def test_ctrl_c_is_one_line_and_exit_code_130(files, monkeypatch):
-    choose = tear3d.clouds.sizes.choose_voxel_size
+    choose = tear3d.clouds.sizes.choose_voxels
 
     def interrupted(*clouds, tick):
         os.kill(os.getpid(), signal.SIGINT)
         return choose(*clouds, tick=tick)
 
-    monkeypatch.setattr("tear3d.clouds.sizes.choose_voxel_size", interrupted)
+    monkeypatch.setattr("tear3d.clouds.sizes.choose_voxels", interrupted)
     answer = CliRunner().invoke(app, ["align", *files])
     assert answer.exit_code == 130
     assert answer.stderr.startswith("stopped: interrupted at the step")
