@@ -157,10 +157,10 @@ class Result(Uncertain, PassedOn):
         if np.isfinite(gap) and not self.certificate.agrees:
             proof += " of other rows"
         ambiguous = ", ambiguous" if self.ambiguous else ""
-        rows = "\n".join("  " + "  ".join(f"{v: .6f}" for v in row) for row in self.transformation)
         return (
             f"{self.status}{ambiguous} ({proof}): {self.num_inliers} inliers of {self.num_pairs} pairs, "
-            f"rmse {self.inlier_rmse:.4g}, {sum(self.seconds.values()):.2f} s\n{self.message}\n{rows}"
+            f"rmse {self.inlier_rmse:.4g}, {sum(self.seconds.values()):.2f} s\n{self.message}\n"
+            f"{matrix_text(self.transformation)}"
         )
 
     def plot(self, source: Any = None, target: Any = None, *, kind: str | None = None, **options: Any) -> Any:
@@ -210,6 +210,11 @@ class Result(Uncertain, PassedOn):
             }
         )
         return found
+
+
+def matrix_text(pose: FloatArray) -> str:
+    """Four lines."""
+    return "\n".join("  " + "  ".join(f"{value: .6f}" for value in row) for row in pose)
 
 
 def shift_of(point: FloatArray, transformation: FloatArray) -> FloatArray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import zipfile
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,10 @@ def load_result(path: str | os.PathLike[str]) -> Result | CloudResult:
     path = Path(path)
     if not path.is_file():
         raise InputError(f"{path}: {missing(path)}")
+    if not zipfile.is_zipfile(path):
+        raise FileFormatError(
+            f"{path}: was not written by result.save (a result.json of the command line is plain JSON)"
+        )
     with format_errors(path, "result"), Archive(path, memory_limit(path, None)) as archive:
         if TEXT not in archive.names:
             raise FileFormatError(f"{path}: holds no result; expected a file that result.save wrote")

@@ -72,6 +72,8 @@ def test_what_is_no_result_is_refused(tmp_path):
     (tmp_path / "text").write_text("hello")
     with pytest.raises(FileFormatError, match="text"):
         tear3d.load_result(tmp_path / "text")
+    with pytest.raises(FileFormatError, match="plain JSON"):
+        tear3d.load_result(tmp_path / "text")
     np.savez(tmp_path / "other.npz", a=np.ones(3))
     with pytest.raises(FileFormatError, match="holds no result"):
         tear3d.load_result(tmp_path / "other.npz")

@@ -100,12 +100,12 @@ def align(
         proof = options.proof(certify, full, no_certify)
         outputs.check([source, target])
         clouds: list[Any] = []
-        carried: tear3d.Cloud | None = None
+        wholes: list[tear3d.Cloud] = []
         for path in (source, target):
             with session.step(f"read {path.name}"):
-                if path is source and outputs.folder is not None:
-                    carried = tear3d.Cloud.read(path, max_bytes=max_bytes, keep_invalid=True)
-                    clouds.append(carried.points)
+                if outputs.folder is not None:
+                    wholes.append(tear3d.Cloud.read(path, max_bytes=max_bytes, keep_invalid=True))
+                    clouds.append(wholes[-1].points)
                 else:
                     clouds.append(tear3d.read_cloud(path, max_bytes=max_bytes, keep_invalid=True))
         with session.step("fingerprint"):
@@ -130,8 +130,10 @@ def align(
         found = tear3d.register_clouds(*clouds, progress=session.bar, **given)
         from tear3d.cli.again import aligned_in_python
         from tear3d.cli.folder import Run
+        from tear3d.io.reference import in_frame_of
         from tear3d.problem.arrays import finite_rows
 
+        carried = in_frame_of(*wholes) if wholes else None
         if any(found.dropped):
             carried = None if carried is None else carried.take(finite_rows(carried.points))
             clouds = [cloud[finite_rows(cloud)] for cloud in clouds]

@@ -77,6 +77,11 @@ def attributes(cloud: Cloud) -> tuple[str, ...]:
     return tuple(cloud.attributes)
 
 
+def reference(cloud: Cloud) -> str | None:
+    """The coordinate reference system, as WKT."""
+    return cloud.crs
+
+
 def kind(path: Path) -> str:
     """The format of a file, which its first bytes or its suffix tell."""
     from tear3d.io.clouds import module_of

@@ -16,7 +16,7 @@ from tear3d.judge.passed_on import PassedOn
 from tear3d.judge.uncertain import Uncertain
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.strict import strict
-from tear3d.result import Result, known, shift_of
+from tear3d.result import Result, known, matrix_text, shift_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,9 +123,14 @@ class CloudResult(Uncertain, PassedOn):
     def __str__(self) -> str:
         return (
             f"{len(self.pairs)} matches of {len(self.source_points)} and {len(self.target_points)} points, "
-            f"voxel size {self.voxel_size:g}, noise bound {self.noise_bound:g}\n{self.result}{self._refined()}\n"
+            f"voxel size {self.voxel_size:g}, noise bound {self.noise_bound:g}\n{self._posed()}{self._refined()}\n"
             f"{self.verdict}: {'; '.join(self.reasons)}"
         )
+
+    def _posed(self) -> str:
+        """What is known of the matches, and the pose of the clouds."""
+        matches = str(self.result).removesuffix(matrix_text(self.result.transformation))
+        return matches + matrix_text(self.transformation)
 
     def _refined(self) -> str:
         if self.refinement is None:

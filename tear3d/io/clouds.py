@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from tear3d.io.atomic import atomic_write
 from tear3d.io.checks import clean_points, format_errors, memory_limit, missing
 from tear3d.io.cloud import Cloud
 from tear3d.io.columns import tidy
+from tear3d.io.reference import name_of
 from tear3d.problem.arrays import finite_rows
 
 MODULES = {
@@ -44,6 +46,9 @@ WRITERS = {
     **dict.fromkeys((".ply.gz", ".pcd.gz", ".xyz.gz"), "gz"),
 }
 """The modules that write: `write(handle, cloud, suffix)`."""
+REFERENCED = (".las", ".laz", ".npz")
+"""What holds a coordinate reference."""
+logger = logging.getLogger(__name__)
 MAGIC = {
     b"ply\n": "ply",
     b"ply\r": "ply",
@@ -188,6 +193,8 @@ def write_cloud(path: str | os.PathLike[str], points: ArrayLike | Cloud) -> None
         raise InputError("points has shape (0, 3): pass at least one point, points as rows (N×3)")
     if not np.isfinite(cloud.points).all():
         raise InputError("points has NaN or infinite coordinates; remove these rows before writing")
+    if cloud.crs is not None and suffix not in REFERENCED:
+        logger.warning("%s has no place for the coordinate reference %s", suffix, name_of(cloud.crs))
     module = importlib.import_module(f"tear3d.io.{name}")
     with atomic_write(path) as handle:
         module.write(handle, cloud, suffix)

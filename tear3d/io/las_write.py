@@ -14,6 +14,7 @@ from tear3d.io.columns import GROUPS, SINGLE, Columns, plain_name, spread
 from tear3d.io.joining import recoloured
 from tear3d.io.las import WKT
 from tear3d.io.las_scale import fit_scaling
+from tear3d.io.reference import says
 
 LONGEST_NAME = 32
 WITH_COLOURS = {0: 2, 1: 3, 4: 5, 6: 7, 9: 10}
@@ -23,7 +24,6 @@ KINDS = {"?": np.dtype(np.uint8), "e": np.dtype(np.float32)}
 """Types that LAS has not, and what holds their numbers."""
 STALE = ("copc", "laszip encoded")
 """Records that describe how the points lay in the old file."""
-PROJECTION = ("LASF_Projection", (2112, 34735, 34736, 34737))
 
 
 def write(handle: BinaryIO, cloud: Cloud, suffix: str) -> None:
@@ -87,7 +87,7 @@ def _set_crs(laspy: Any, header: Any, crs: str | None) -> None:
     held = [getattr(vlr, "string", None) for vlr in header.vlrs if (vlr.user_id, vlr.record_id) == WKT]
     if crs is None or held == [crs]:
         return
-    kept = [vlr for vlr in header.vlrs if vlr.user_id != PROJECTION[0] or vlr.record_id not in PROJECTION[1]]
+    kept = [vlr for vlr in header.vlrs if not says(vlr)]
     header.vlrs = [*kept, laspy.vlrs.known.WktCoordinateSystemVlr(crs)]
     header.global_encoding.wkt = True
 

@@ -81,4 +81,4 @@ def write(handle: BinaryIO, cloud: Cloud, suffix: str) -> None:
     with zipfile.ZipFile(handle, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays.items():
             with archive.open(zipfile.ZipInfo(f"{name}.npy", FIRST_DAY), "w", force_zip64=True) as member:
-                npy_format.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
+                npy_format.write_array(member, np.asarray(array, order="C"), allow_pickle=False)  # also of no dimension
