@@ -65,7 +65,7 @@ def register_clouds(
     ----------
     source, target : (N, 3) and (M, 3) arrays or Open3D point clouds
         Points with NaN or infinite coordinates are dropped, counted in `CloudResult.dropped`, with a logged warning. A
-        target with 25 times the points of the source, thinned alike, is a map, and compared where the source lies.
+        target with 8 times the points of the source, thinned alike, is a map, and compared where the source lies.
         What `tear3d.prepare` returned may stand for the target.
     voxel_size : float, optional
         Both clouds are downsampled to it; chosen from the data by default (about 10 000 points each; about 2 000 of a
