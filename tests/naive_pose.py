@@ -12,7 +12,6 @@ import numpy as np
 from tear3d.problem.losses import LOSSES
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
-from tear3d.prove.bounds.slopes import STEEP
 from tear3d.prove.pose.points import Packed, pack
 from tests.naive import chart_rotation
 
@@ -155,9 +154,9 @@ def pose_saving(points, rotation, t, loss):
     return points.w * (square <= points.xi**2)
 
 
-def convex_bound(points, cell, box, loss):
+def convex_bound(points, cell, box, loss, steep=1.5, touch=(0.0,) * 6):
     """(values at the corners, lone bound, points that matter) of section 8, point by point, without margins for
-    rounding; corners in the order of `itertools.product`."""
+    rounding; corners in the order of `itertools.product`. Tangents touch at a place of the box, in half sides."""
     centre, half = box
     corners = np.array(list(itertools.product((-1.0, 1.0), repeat=6)))
     values, lone, active = np.zeros(len(corners)), 0.0, set()
@@ -170,14 +169,14 @@ def convex_bound(points, cell, box, loss):
         change = -sides[:, None] * np.concatenate([np.cross(cell.motion.T / (1 - cell.mu), p), np.eye(3)])
         rest = cell.remainder * float(np.linalg.norm(x))
         off = np.abs(change).sum(axis=0) + rest
-        least = np.maximum(0.0, np.abs(z) - off)
+        least, there = np.maximum(0.0, np.abs(z) - off), z + touch @ change
         if loss == "tear":
             with np.errstate(invalid="ignore", divide="ignore"):
-                tangent = np.where(off > 0, np.clip(STEEP * z / off, -1.0, 1.0), np.sign(z))
+                tangent = np.where(off > 0, np.clip(steep * there / off, -1.0, 1.0), np.sign(z))
             middle, alone = xi - float(tangent @ z), xi - float(least.sum())
         else:
-            tangent = 2 * z
-            middle, alone = xi**2 - float(z @ z), xi**2 - float(least @ least)
+            tangent = 2 * there
+            middle, alone = xi**2 + float(there @ (there - 2 * z)), xi**2 - float(least @ least)
         middle += float(np.linalg.norm(tangent)) * rest
         slope = -change @ tangent
         upper = middle + float(np.abs(slope).sum())

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 from numba import njit
 
-from tear3d.prove.bounds.slopes import ANY_ORDER, BLOCK, CORNERS, VALUE
+from tear3d.prove.bounds.slopes import ANY_ORDER, BLOCK, CORNERS, SIDES, VALUE
 
 SIGNS = np.array(list(product((-1.0, 1.0), repeat=3)))
 """Corner 8 i + k of a box has the signs SIGNS[i] for g and SIGNS[k] for t."""
@@ -66,14 +66,15 @@ def corner_values(sums, work):
     return most
 
 
-@njit(cache=True, nogil=True, inline="always")
-def face_values(values, side):
-    """The largest values on the two faces across a side: lower and upper."""
-    bit = 5 - side
-    lower, upper = 0.0, 0.0
-    for corner in range(CORNERS):
-        if (corner >> bit) & 1:
-            upper = max(upper, values[corner])
-        else:
-            lower = max(lower, values[corner])
-    return lower, upper
+@njit(cache=True, nogil=True)
+def face_values(values, faces):
+    """Fill `faces` with the largest values on the two faces across each side, lower and upper; `values` are used up."""
+    half = CORNERS // 2
+    for side in range(SIDES):
+        # What is left of the values are the largest along the sides before: corners differ by this side in halves.
+        lower, upper = 0.0, 0.0
+        for k in range(half):
+            lower, upper = max(lower, values[k]), max(upper, values[half + k])
+            values[k] = max(values[k], values[half + k])
+        faces[side, 0], faces[side, 1] = lower, upper
+        half //= 2

@@ -9,7 +9,7 @@ b) in half sides of the box, a pair saves at most max(0, m + κ·v), m = ξ − 
 what the remainder may add. The sum over the pairs is convex: it is largest at one of the 64 corners of the box
 (`tear3d.prove.bounds.corners`). Pairs that surely save, or surely not, are affine and are added up here.
 
-s_k is the sign of z_k where r_k has that sign in most of the box, and less where it may have both. r₀ is z.
+s_k is the sign of r_k where it has one in most of the box, and less where it may have both. r₀ is r somewhere there.
 
 Points are stored about the pose at the middle of some larger box, their home: z and all that changes from box to box
 is then small, and single precision is enough.
@@ -27,6 +27,8 @@ from tear3d.problem.arrays import FloatArray
 from tear3d.problem.losses import CM, TEAR
 from tear3d.prove.domains.rotations import Nine, Triple
 
+Six = tuple[float, float, float, float, float, float]
+
 PLACE, RESIDUAL, LENGTH, BOUND_OF, WEIGHT, ROWS = 0, 3, 6, 7, 8, 9
 """Rows of points: p (3) and z (3) at home, |x|, ξ and w."""
 VALUE = 6
@@ -36,17 +38,13 @@ ACTIVE, KINKED = 1, 2
 """Marks of pairs: those that can save something in the box, and those of them that may or may not."""
 BLOCK = 512
 """Pairs added up together in the precision of the points; the sums of blocks are added up in float64."""
-STEEP = 1.5
-"""s_k is z_k times so much, over what r_k may be off by, and at most 1 (free choice, made on five real pairs: 1 takes a
-quarter more boxes, 2 as many)."""
 SMALL = 1e-30
 """Keeps quotients finite."""
 LOCAL = 64.0
 """Roundings of a residual, in the precision of the points, in units of what moves in a box and of ξ: section 8.4 counts
 32 and 8."""
-LANES = 32
-"""Lines, and points, are filled up to a multiple of this, so that all are added up in vectors."""
-CORNERS = 64
+SIDES, CORNERS, LANES = 6, 64, 32
+"""Lines, and points, are filled up to a multiple of LANES, so that all are added up in vectors."""
 MORE = 64
 """Rounding of sums: at most unit·(BLOCK + MORE)·Σ w (cap + Q) (section 8.5)."""
 
@@ -69,6 +67,9 @@ class Box(NamedTuple):
     """Rounding of a residual, from the pairs given on, but for what is in proportion to its own ξ, ..."""
     own: float
     """... which is that many ξ."""
+    steep: float
+    touch: Six
+    """Which tangents are taken: how steep they are, and where in the box they touch, in half sides (section 8.3)."""
 
 
 class Work(NamedTuple):
@@ -81,7 +82,8 @@ class Work(NamedTuple):
     marks: NDArray[np.uint8]
     base: NDArray[Any]
     values: FloatArray
-    """For corners."""
+    faces: FloatArray
+    """For corners and faces."""
 
 
 def _apart(count: int, dtype: Any) -> NDArray[Any]:
@@ -95,14 +97,14 @@ def make_work(n: int, dtype: Any) -> Work:
     """Work space for n points."""
     block = _apart(LINES * BLOCK, dtype).reshape(LINES, BLOCK)
     lines = np.zeros((LINES, n + LANES), dtype)
-    return Work(block, lines, _apart(n, np.uint8), np.zeros(BLOCK, dtype), np.zeros(CORNERS))
+    return Work(block, lines, _apart(n, np.uint8), np.zeros(BLOCK, dtype), np.zeros(CORNERS), np.zeros((SIDES, 2)))
 
 
 class Sums(NamedTuple):
     """What a box comes to, without the pairs that may or may not save."""
 
     value: float
-    slope: tuple[float, float, float, float, float, float]
+    slope: Six
     """Pairs that save in all of the box: together value + slope·v."""
     lines: int
     """The number of lines, with zeros up to a multiple of LANES."""
@@ -114,7 +116,7 @@ class Sums(NamedTuple):
     """The saving at the centre of the box, nearly."""
     mass: float
     """Σ w of the pairs that can save something."""
-    spread: tuple[float, float, float, float, float, float]
+    spread: Six
     """Σ |κ_j| over the lines: how much is gained by halving a side (part of no bound)."""
 
 
@@ -122,7 +124,7 @@ class Sums(NamedTuple):
 def _block(points, start, stop, box, loss, lines, mark):
     """Sums, lines and marks of points start:stop."""
     F = points.dtype.type
-    zero, one, small, steep = F(0.0), F(1.0), F(SMALL), F(STEEP)
+    zero, one, small, steep = F(0.0), F(1.0), F(SMALL), F(box.steep)
     absolute, counts = loss == TEAR, loss == CM
     n = stop - start
     xs, ys, zs = points[0, start:stop], points[1, start:stop], points[2, start:stop]
@@ -138,10 +140,12 @@ def _block(points, start, stop, box, loss, lines, mark):
     u20, u21, u22 = F(box.moves[6]), F(box.moves[7]), F(box.moves[8])
     o0, o1, o2 = F(box.shift[0]), F(box.shift[1]), F(box.shift[2])
     t0, t1, t2 = F(box.half[0]), F(box.half[1]), F(box.half[2])
+    b0, b1, b2 = F(box.touch[0]), F(box.touch[1]), F(box.touch[2])
+    b3, b4, b5 = F(box.touch[3]) * t0, F(box.touch[4]) * t1, F(box.touch[5]) * t2
     remainder, eps, own = F(box.remainder), F(box.eps), F(box.own)
     value, lone, size, centre, mass = zero, zero, zero, zero, zero
-    g0, g1, g2, g3, g4, g5 = zero, zero, zero, zero, zero, zero
-    e0, e1, e2, e3, e4, e5 = zero, zero, zero, zero, zero, zero
+    g0 = g1 = g2 = g3 = g4 = g5 = zero
+    e0 = e1 = e2 = e3 = e4 = e5 = zero
     for i in range(n):
         x0, x1, x2 = xs[i], ys[i], zs[i]
         q0 = d00 * x0 + d01 * x1 + d02 * x2
@@ -163,11 +167,15 @@ def _block(points, start, stop, box, loss, lines, mark):
         l0 = m0 - r0 if m0 > r0 else zero
         l1 = m1 - r1 if m1 > r1 else zero
         l2 = m2 - r2 if m2 > r2 else zero
+        # Residuals where the tangents touch, nearly.
+        f0 = z0 - (b0 * c00 + b1 * c10 + b2 * c20) - b3
+        f1 = z1 - (b0 * c01 + b1 * c11 + b2 * c21) - b4
+        f2 = z2 - (b0 * c02 + b1 * c12 + b2 * c22) - b5
         if absolute:
             cap = xi
             alone = xi - (l0 + l1 + l2)
             here = xi - (m0 + m1 + m2)
-            s0, s1, s2 = steep * z0 / (r0 + small), steep * z1 / (r1 + small), steep * z2 / (r2 + small)
+            s0, s1, s2 = steep * f0 / (r0 + small), steep * f1 / (r1 + small), steep * f2 / (r2 + small)
             s0 = s0 if s0 < one else one
             s1 = s1 if s1 < one else one
             s2 = s2 if s2 < one else one
@@ -179,8 +187,8 @@ def _block(points, start, stop, box, loss, lines, mark):
             cap = xi * xi
             alone = cap - (l0 * l0 + l1 * l1 + l2 * l2)
             here = cap - (z0 * z0 + z1 * z1 + z2 * z2)
-            s0, s1, s2 = z0 + z0, z1 + z1, z2 + z2
-            middle = here
+            s0, s1, s2 = f0 + f0, f1 + f1, f2 + f2
+            middle = cap + (f0 * (f0 - z0 - z0) + f1 * (f1 - z1 - z1) + f2 * (f2 - z2 - z2))
         curl = np.sqrt(s0 * s0 + s1 * s1 + s2 * s2) * rest
         middle += curl
         k0 = s0 * c00 + s1 * c01 + s2 * c02
@@ -194,7 +202,7 @@ def _block(points, start, stop, box, loss, lines, mark):
         if counts:
             here = one if here >= zero else zero
             cap, alone, upper, middle, reach, curl = one, one, one, one, zero, zero
-            k0, k1, k2, k3, k4, k5 = zero, zero, zero, zero, zero, zero
+            k0 = k1 = k2 = k3 = k4 = k5 = zero
         sure = active & (middle >= reach)
         kinked = active & (middle < reach)
         weight = w if active else zero

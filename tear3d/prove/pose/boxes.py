@@ -15,7 +15,7 @@ from tear3d.prove.bounds.slopes import ACTIVE, LANES, ROWS, Work, make_work, sum
 from tear3d.prove.domains.allowed import charted, confine, permits
 from tear3d.prove.domains.rotations import UP, cell_frame
 from tear3d.prove.pose.home import TINY, Home, fill_up, padded, saving_at, seen_from_home
-from tear3d.prove.pose.nodes import BOXES, FACE, HIGH, LOW, NEAR, NODE
+from tear3d.prove.pose.nodes import BOXES, FACE, HIGH, LOW, NEAR, NODE, place_to_cut
 from tear3d.prove.pose.zones import is_elsewhere, is_near, thresholds
 from tear3d.prove.stage import BOUND, PHASE
 
@@ -28,8 +28,6 @@ COPY_BELOW = 0.7
 most (0.7⁴⁸ is 4·10⁻⁸). Free choices, part of no bound, as are ..."""
 AGAIN = 0.5
 """... the share of a box that must be cut off for it to be bounded again before it is split, ..."""
-KEEP_WHOLE = 0.17
-"""... how far from the incumbent, in widths, a box that holds it is cut, ..."""
 BASE = 0.1
 """... and how much the plain size of a side counts, against what it costs the bound now, when one is halved."""
 SMALLEST = 1e-9
@@ -118,12 +116,13 @@ def _copy(points, span, segment, scratch):
 
 
 @njit(cache=True, nogil=True)
-def shrink(node, middle, half, values, threshold):
-    """Cut off the sides of the box where a convex function with these values at the corners does not beat `threshold`;
-    returns the share that is left."""
+def shrink(node, middle, half, work, threshold):
+    """Cut off the sides of the box where a convex function with the values of `work` at the corners, which are used up,
+    does not beat `threshold`; returns the share that is left."""
     left = 1.0
+    face_values(work.values, work.faces)
     for j in range(6):
-        lower, upper = face_values(values, j)
+        lower, upper = work.faces[j, 0], work.faces[j, 1]
         if min(lower, upper) >= threshold or not node[LOW + j] < node[HIGH + j]:
             continue
         # Where the chord between the faces is below the threshold, the function is.
@@ -141,12 +140,8 @@ def shrink(node, middle, half, values, threshold):
 
 @njit(cache=True, nogil=True, inline="always")
 def _halve(node, other, side):
-    """Cut a side in two: `node` keeps the lower part, `other` gets the upper. A box that holds the incumbent (face 0,
-    all zeros) is not cut through it, which would leave it to both halves."""
-    cut = 0.5 * (node[LOW + side] + node[HIGH + side])
-    width = node[HIGH + side] - node[LOW + side]
-    if node[FACE] == 0.0 and abs(cut) < KEEP_WHOLE * width:
-        cut += KEEP_WHOLE * width if cut > 0.0 else -KEEP_WHOLE * width
+    """Cut a side in two: `node` keeps the lower part, `other` gets the upper."""
+    cut = place_to_cut(node, side)
     for k in range(NODE):
         other[k] = node[k]
     other[LOW + side] = cut
@@ -229,7 +224,7 @@ def search_boxes(setting, allowed, state, scratch, budget, cells):
             visits += sums.lines
             most_saved = min(most_saved, corner_values(sums, work))
             if most_saved > threshold:
-                left = shrink(node, middle, half, work.values, threshold)
+                left = shrink(node, middle, half, work, threshold)
         if most_saved <= threshold:
             most_saved = min(most_saved, node[BOUND])
             closed = max(closed, most_saved)

@@ -14,7 +14,7 @@ from tear3d.prove.bounds.voters import BLOCK, Copies, Voters, copy_voters
 from tear3d.prove.bounds.votes import Booth, make_booth, vote
 from tear3d.prove.domains.allowed import charted, confine
 from tear3d.prove.domains.rotations import ALL_ROTATIONS, cell_frame
-from tear3d.prove.pose.nodes import EVERYWHERE, FACE, HIGH, LOW, NODE, ready, sides_to_halve
+from tear3d.prove.pose.nodes import EVERYWHERE, FACE, HIGH, LOW, NODE, place_to_cut, ready, sides_to_halve
 from tear3d.prove.stage import BOUND
 
 STACK = 512
@@ -95,7 +95,7 @@ def make_cell_scratch(voters: Voters, room: int, many: int, *, groups: bool = Fa
 
 @njit(cache=True, nogil=True, inline="always")
 def _split(nodes, scratch, top, halve, own):
-    """Replace the top of the stack by cells half as large; returns the new top."""
+    """Replace the top of the stack by cells half as large, or nearly so; returns the new top."""
     first = top - 1
     scratch.segment[first], scratch.grids[first] = own, 0
     for j in range(3):
@@ -106,9 +106,9 @@ def _split(nodes, scratch, top, halve, own):
             for c in range(nodes.shape[1]):  # the copy of a row would take seconds to compile
                 nodes[top + k, c] = nodes[first + k, c]
             scratch.segment[top + k], scratch.grids[top + k] = own, 0
-            middle = 0.5 * (nodes[first + k, LOW + j] + nodes[first + k, HIGH + j])
-            nodes[first + k, HIGH + j] = middle
-            nodes[top + k, LOW + j] = middle
+            cut = place_to_cut(nodes[first + k], j)
+            nodes[first + k, HIGH + j] = cut
+            nodes[top + k, LOW + j] = cut
         top += count
     return top
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from numba import njit
@@ -33,29 +33,33 @@ SMALL_BOX = 2.0
 """... or by less than so many while its box of t is no wider than this many times what a point can move (free
 choices, part of no bound; made on five real pairs and 10⁷ synthetic ones, where a factor of 1.5 either way made at most
 a tenth of the time)."""
+KEEP_WHOLE = 0.17
+"""How far from the incumbent, in widths, a node that holds it is cut: where it lies on the edge of several, the work
+around it is done in each (free choice)."""
 REACH = 0.45
 """What a side of a cell moves a coordinate of a typical point by, as a share of what it moves the point by, ..."""
 ENOUGH = 0.9
 """... and the share of the threshold to which the next split should bring the bound (free choices)."""
 
 
-def roots(low: FloatArray, high: FloatArray, bound: float, sides: Sides | None = None) -> FloatArray:
-    """All rotations, or those of some faces and half sides of g, in up to 4·3³ cells, with translations from low to
-    high; the incumbent is in the middle of one."""
+def roots(low: FloatArray, high: FloatArray, bound: float, sides: Sides | None = None, parts: int = 3) -> FloatArray:
+    """All rotations, or those of some faces and half sides of g, with translations from low to high: each side in so
+    many parts, an odd number, so that the incumbent is in the middle of one."""
     nodes = []
     for face, reach in (sides or dict.fromkeys(range(FACES), (1.0, 1.0, 1.0))).items():
-        for cell in product(*(_thirds(side) for side in reach)):
+        for cell in product(*(_parts(side, parts) for side in reach)):
             g = np.array(cell).T
             nodes.append([bound, VOTES, face, *g[0], *low, *g[1], *high, 0])
     return np.array(nodes)
 
 
-def _thirds(side: float) -> list[tuple[float, float]]:
-    """A side from −side to side in three parts, or in one when it is no longer than a part of a whole one."""
+def _parts(side: float, parts: int) -> list[tuple[float, float]]:
+    """A side from −side to side in parts; a short one, all of whose parts would be near the incumbent, in two, for two
+    threads."""
     if side <= 1.0 / 3.0:
         return [(-side, 0.0), (0.0, side)] if side > 0.0 else [(0.0, 0.0)]
-    third = side / 3.0
-    return [(-side, -third), (-third, third), (third, side)]
+    edges = np.linspace(-side, side, parts + 1).tolist()
+    return list(pairwise(edges))
 
 
 def everywhere(low: FloatArray, high: FloatArray, bound: float) -> FloatArray:
@@ -65,6 +69,16 @@ def everywhere(low: FloatArray, high: FloatArray, bound: float) -> FloatArray:
 
 def no_nodes() -> FloatArray:
     return np.empty((0, NODE))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def place_to_cut(node, side):
+    """Where to cut a side in two: in the middle, but not near the incumbent (face 0, all zeros)."""
+    cut = 0.5 * (node[LOW + side] + node[HIGH + side])
+    away = KEEP_WHOLE * (node[HIGH + side] - node[LOW + side])
+    if node[FACE] == 0.0 and abs(cut) < away:
+        cut += away if cut > 0.0 else -away
+    return cut
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -47,8 +47,8 @@ class Run:
         self.saving, self.far = task.saving, task.far
         self.closed = self.far_closed = 0.0
         self.cells = self.work_done = 0
-        self.found: Pose | None = None
-        self.far_found: Pose | None = None
+        self.found: FloatArray | None = None
+        self.far_found: FloatArray | None = None
         self.open: list[FloatArray] = []
 
     def below(self, nodes: FloatArray) -> Outcome:
@@ -57,19 +57,15 @@ class Run:
                 self._vote(node)
             else:
                 self._resume(node)
-        stage = self.stage
-        best = None if self.found is None else full_saving(stage.pairs, self.found, stage.loss)
-        far = None if self.far_found is None else full_saving(stage.pairs, self.far_found, stage.loss)
+        best, far = self._saved(self.found), self._saved(self.far_found)
         return Outcome(
             np.concatenate(self.open) if self.open else no_nodes(),
             self.closed,
             self.cells,
-            -np.inf if best is None else best,
-            self.found,
+            *best,
             nodes,
             self.far_closed,
-            -np.inf if far is None else far,
-            self.far_found,
+            *far,
             self.work_done,
         )
 
@@ -133,9 +129,13 @@ class Run:
         left = self.open[-1]
         left[:, LIST] = self.stage.lists.keep(index, len(left))
 
-    def _pose(self, best: FloatArray) -> Pose:
-        """That of a face, g and t, which may be off by a rounding from what is allowed."""
-        return self.stage.pairs.allow(self.packed.pose(int(best[0]), best[1:4], best[4:7]))
+    def _saved(self, best: FloatArray | None) -> tuple[float, Pose | None]:
+        """What the pose of a face, g and t saves, and the pose, which may be off by a rounding from what is allowed."""
+        if best is None:
+            return -np.inf, None
+        stage = self.stage
+        pose = stage.pairs.allow(self.packed.pose(int(best[0]), best[1:4], best[4:7]))
+        return full_saving(stage.pairs, pose, stage.loss), pose
 
     def _search(self, node: FloatArray, count: int, end: int) -> bool:
         """Search a box depth first, for one turn, with points[:end]; whether something is left of it."""
@@ -151,9 +151,9 @@ class Run:
         self.cells += state.cells
         self.work_done += count * (1 + state.cells // 4) + BOX_COST * state.cells  # most boxes have few of the points
         if state.found:
-            self.found = self._pose(scratch.best[0])
+            self.found = scratch.best[0].copy()
         if state.far_found:
-            self.far_found = self._pose(scratch.best[1])
+            self.far_found = scratch.best[1].copy()
         self.far_closed = max(self.far_closed, state.far_closed)
         if state.top:
             self.open.append(scratch.nodes[: state.top].copy())

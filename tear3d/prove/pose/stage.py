@@ -16,7 +16,7 @@ from tear3d.problem.objective import full_saving
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 from tear3d.prove.pose.cells import BEGINNING, make_cell_scratch, search_cells
-from tear3d.prove.pose.confined import sides_within
+from tear3d.prove.pose.confined import cells_are_few, sides_within
 from tear3d.prove.pose.hubs import nodes_of
 from tear3d.prove.pose.lists import Lists
 from tear3d.prove.pose.nodes import BOXES, HIGH, LOW, NEAR, VOTES, describe, everywhere, no_nodes, roots
@@ -30,6 +30,9 @@ from tear3d.prove.stage import BOUND, Batch, Outcome, Stage, Task
 CELLS_TOGETHER, BOXES_TOGETHER, PIECES = 256, 64, 16
 """Nodes searched together, cells in so many pieces, boxes each in a piece of its own (free choices; the first made on
 seven real pairs, where a quarter of it took a tenth longer)."""
+FINER, FEWER_PAIRS = 5, 400_000
+"""First cells of half a circle of rotations, for up to so many pairs: three are too wide for most (free choices, made
+on five synthetic problems; from 10⁶ pairs on, which vote in groups, three are faster)."""
 SMALLEST_XI = 1e-10
 """Boxes are bounded in single precision when noise bounds lie between this and its inverse: it holds their squares."""
 PRUNE = 0.999
@@ -149,7 +152,8 @@ class WholePose(Stage):
         if known is not None:
             return known
         low, high = node[LOW + 3 : LOW + 6], node[HIGH + 3 : HIGH + 6]
-        return roots(low, high, node[BOUND], sides_within(self.pairs.prior, self.pose))
+        few = cells_are_few(self.pairs.prior) and p.size <= FEWER_PAIRS
+        return roots(low, high, node[BOUND], sides_within(self.pairs.prior, self.pose), FINER if few else 3)
 
     def batch(self, phase: int, waiting: int, turn: int) -> Batch:
         return Batch(CELLS_TOGETHER, PIECES) if phase == VOTES else Batch(BOXES_TOGETHER, BOXES_TOGETHER)

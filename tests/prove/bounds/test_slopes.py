@@ -17,7 +17,7 @@ from tear3d.problem.pose import Pose
 from tear3d.prove.bounds.corners import corner_values, face_values
 from tear3d.prove.bounds.slopes import BLOCK, LANES, LINES, VALUE, Sums, make_work
 from tear3d.prove.pose.boxes import shrink
-from tear3d.prove.pose.nodes import BOXES, FACE, HIGH, LOW, NODE
+from tear3d.prove.pose.nodes import BOXES, FACE, HIGH, LOW, NEAR, NODE
 from tear3d.prove.pose.points import pack
 from tests import naive
 from tests.naive_pose import cell_of, convex_bound, fractions, pose_saving
@@ -46,14 +46,14 @@ def test_corners_are_summed_as_point_by_point(seed, kind, loss):
     rng = np.random.default_rng(seed)
     exact = exact_problem(rng, kind, loss)
     p, points = exact.packed, points_of(exact.packed)
-    node, _ = node_around(rng, exact)
+    node, _ = node_around(rng, exact, rng.choice([BOXES, NEAR]))
     # Sides of some length and a centre off every pair: slopes of residuals that are zero are rounding's choice.
     node[LOW : LOW + 3] -= 1e-4 * rng.uniform(0.5, 1.0, 3)
     node[HIGH + 3 : HIGH + 6] += 1e-3 * p.ballot.xi * rng.uniform(0.5, 1.0, 3)
     low, high = node[LOW : LOW + 6], node[HIGH : HIGH + 6]
     convex = convex_of(p, node)
     cell, half = cell_of(int(node[FACE]), low[:3], high[:3]), 0.5 * (high - low)
-    values, lone, matter = convex_bound(points, cell, (0.5 * (low + high)[3:], half[3:]), loss)
+    values, lone, matter = convex_bound(points, cell, (0.5 * (low + high)[3:], half[3:]), loss, *convex.tangents)
     assert matter <= convex.active
     away = float(points.norm.max()) + float(np.abs(points.y).max())
     if loss == "cm":  # whether a pair on the edge of its bound counts is rounding's choice
@@ -78,7 +78,7 @@ def test_corners_lie_above_the_saving_in_the_whole_box(seed, unequal, loss, dtyp
     i = rng.integers(p.size)
     rotation = naive.chart_rotation(face, 0.5 * (g[0] + g[1]))
     centre = points.y[:, i] - rotation @ points.x[:, i] + rng.normal(size=3) * 0.05
-    node = node_of(p.ceiling, BOXES, face, g, (centre - side, centre + side))
+    node = node_of(p.ceiling, rng.choice([BOXES, NEAR]), face, g, (centre - side, centre + side))
     convex = convex_of(p, node, dtype)
     for pose in poses_in(rng, node, 60):
         savings = pose_saving(points, naive.chart_rotation(face, pose[:3]), pose[3:], loss)
@@ -121,9 +121,17 @@ def test_corners_are_sums_of_lines_that_are_cut_at_zero(seed, dtype, n):
     expected = 40.5 + SIGNS @ slope + np.maximum(0.0, lines[VALUE] + SIGNS @ lines[:VALUE]).sum(axis=1)
     assert np.allclose(work.values, expected, rtol=1e-4 if dtype == np.float32 else 1e-12)
     assert most == work.values.max()
+    values = work.values.copy()
+    face_values(work.values, work.faces)
     for side in range(6):
-        lower, upper = (work.values[SIGNS[:, side] == sign].max() for sign in (-1.0, 1.0))
-        assert face_values(work.values, side) == (lower, upper)
+        assert work.faces[side].tolist() == [values[SIGNS[:, side] == sign].max() for sign in (-1.0, 1.0)]
+
+
+def at_corners(values):
+    """Work space with these values."""
+    work = make_work(1, np.float64)
+    work.values[:] = values
+    return work
 
 
 def convex_function(rng, half):
@@ -146,7 +154,7 @@ def test_shrinking_cuts_only_where_the_bound_is_low(seed):
     node = np.zeros(NODE)
     low, high = node[LOW : LOW + 6], node[HIGH : HIGH + 6]
     low[:], high[:] = -half, half
-    left = shrink(node, np.zeros(6), half, values, threshold)
+    left = shrink(node, np.zeros(6), half, at_corners(values), threshold)
     assert left == pytest.approx(np.prod((high - low) / (2.0 * half)), abs=1e-6)
     for _ in range(200):
         pose = half * np.clip(rng.normal(size=6) + rng.choice(SIGNS), -1.0, 1.0)
@@ -169,7 +177,7 @@ def test_just_beyond_a_cut_the_bound_is_low_exactly(seed):
     values = np.array([np.nextafter(float(value), np.inf) for value in exact])
     threshold = constant + rng.uniform(-1.0, 1.0) * float(np.abs(slopes).sum())
     best, old = np.sign(slopes), (low.copy(), high.copy())
-    shrink(node, middle, reach, values, threshold)
+    shrink(node, middle, reach, at_corners(values), threshold)
     for j in range(6):
         for edge, was, way in ((low[j], old[0][j], -1), (high[j], old[1][j], 1)):
             if edge != was:

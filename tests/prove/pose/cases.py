@@ -9,7 +9,7 @@ import numpy as np
 
 from tear3d.lab.synthetic import random_rotation
 from tear3d.prove.bounds.corners import corner_values
-from tear3d.prove.bounds.slopes import Sums, sum_slopes
+from tear3d.prove.bounds.slopes import Sums, Work, sum_slopes
 from tear3d.prove.bounds.votes import make_booth, vote
 from tear3d.prove.domains.allowed import charted
 from tear3d.prove.domains.rotations import cell_frame
@@ -151,6 +151,9 @@ class Convex(NamedTuple):
     middle: np.ndarray
     half: np.ndarray
     active: set
+    work: Work
+    tangents: tuple
+    """How steep they are, and where they touch."""
 
 
 def convex_of(packed, node, dtype=np.float64, home=None, *, voters=False):
@@ -169,7 +172,8 @@ def convex_of(packed, node, dtype=np.float64, home=None, *, voters=False):
     active = set(np.flatnonzero(scratch.work.marks[:stop]).tolist())
     bound = corner_values(sums, scratch.work)
     middle = 0.5 * (node[LOW : LOW + 6] + node[HIGH : HIGH + 6])
-    return Convex(bound, scratch.work.values, sums, middle, np.array([*sides, *box.half]), active)
+    values, halves = scratch.work.values.copy(), np.array([*sides, *box.half])
+    return Convex(bound, values, sums, middle, halves, active, scratch.work, (box.steep, box.touch))
 
 
 def tally_of(packed, node, threshold, first=0):

@@ -15,7 +15,7 @@ from tear3d.problem.pose import Pose
 from tear3d.prove.bounds.slopes import sum_slopes
 from tear3d.prove.pose.boxes import search_boxes, shrink
 from tear3d.prove.pose.home import seen_from_home
-from tear3d.prove.pose.nodes import BOXES, FACE, HIGH, LOW
+from tear3d.prove.pose.nodes import BOXES, FACE, HIGH, LOW, NEAR
 from tear3d.prove.pose.stage import WholePose
 from tear3d.prove.stage import BOUND, Task
 from tests.prove.pose.cases import KINDS, convex_of, exact_problem, node_around, poses_in, setting_of, tally_of
@@ -69,7 +69,7 @@ def home_around(rng, node):
 def test_corners(seed, kind, loss, dtype):
     rng = np.random.default_rng(seed)
     exact = exact_problem(rng, kind, loss)
-    node, known = node_around(rng, exact)
+    node, known = node_around(rng, exact, rng.choice([BOXES, NEAR]))
     convex = convex_of(exact.packed, node, dtype, home_around(rng, node))
     for _, saving in savings(rng, exact, node, known, 5):
         assert saving <= Fraction(convex.sums.lone)
@@ -81,12 +81,12 @@ def test_corners(seed, kind, loss, dtype):
 def test_what_shrinking_cuts_off(seed, kind, loss, dtype):
     rng = np.random.default_rng(seed)
     exact = exact_problem(rng, kind, loss)
-    node, known = node_around(rng, exact)
+    node, known = node_around(rng, exact, rng.choice([BOXES, NEAR]))
     convex = convex_of(exact.packed, node, dtype, home_around(rng, node))
     poses = list(savings(rng, exact, node, known, 5))
     threshold = rng.choice([0.5, 0.999, 1.0]) * float(max(saving for _, saving in poses))
     before = node.copy()
-    shrink(node, convex.middle, convex.half, convex.values, threshold)
+    shrink(node, convex.middle, convex.half, convex.work, threshold)
     assert inside(before, node[LOW : LOW + 6])
     assert inside(before, node[HIGH : HIGH + 6])
     for pose, saving in poses:
