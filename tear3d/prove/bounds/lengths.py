@@ -72,20 +72,23 @@ def _differences(rows, turn, lean, start, stop, point, out):
     x0, x1, x2 = rows[0, start:stop], rows[1, start:stop], rows[2, start:stop]
     y0, y1, y2 = rows[3, start:stop], rows[4, start:stop], rows[5, start:stop]
     a0, a1, a2, b0, b1, b2 = point
-    for k in range(stop - start):
-        u0, u1, u2 = x0[k] - a0, x1[k] - a1, x2[k] - a2
-        v0, v1, v2 = y0[k] - b0, y1[k] - b1, y2[k] - b2
-        out[k] = abs(np.sqrt(u0 * u0 + u1 * u1 + u2 * u2) - np.sqrt(v0 * v0 + v1 * v1 + v2 * v2))
+    if turn is None or turn < 0.0:
+        for k in range(stop - start):
+            u0, u1, u2 = x0[k] - a0, x1[k] - a1, x2[k] - a2
+            v0, v1, v2 = y0[k] - b0, y1[k] - b1, y2[k] - b2
+            out[k] = abs(np.sqrt(u0 * u0 + u1 * u1 + u2 * u2) - np.sqrt(v0 * v0 + v1 * v1 + v2 * v2))
     if turn is None:
         return
     turn, lean = np.float32(turn), np.float32(lean)
     if turn >= 0.0:
         for k in range(stop - start):
             u0, u1, u2 = x0[k] - a0, x1[k] - a1, x2[k] - a2
-            d0, d1, d2 = y0[k] - b0 - u0, y1[k] - b1 - u1, y2[k] - b2 - u2
-            most = turn * np.sqrt(u0 * u0 + u1 * u1 + u2 * u2)
-            apart = np.sqrt(d0 * d0 + d1 * d1 + d2 * d2) - most
-            out[k] = apart if apart > out[k] else out[k]
+            v0, v1, v2 = y0[k] - b0, y1[k] - b1, y2[k] - b2
+            d0, d1, d2 = v0 - u0, v1 - u1, v2 - u2
+            length = np.sqrt(u0 * u0 + u1 * u1 + u2 * u2)
+            differ = abs(length - np.sqrt(v0 * v0 + v1 * v1 + v2 * v2))
+            apart = np.sqrt(d0 * d0 + d1 * d1 + d2 * d2) - turn * length
+            out[k] = apart if apart > differ else differ
     if lean >= 0.0:
         for k in range(stop - start):
             u0, u1, u2 = x0[k] - a0, x1[k] - a1, x2[k] - a2
