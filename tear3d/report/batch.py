@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib import resources
-from string import Template
 from typing import Any
 from urllib.parse import quote
 
 from tear3d.report import words
+from tear3d.report.frame import framed
 
 Row = Mapping[str, Any]
 _ORDER = ("failed", "rejected", "doubtful", "no consensus")
@@ -35,22 +33,18 @@ def batch_page(summary: Mapping[str, Any]) -> str:
     counts, complete = summary["counts"], summary["complete"]
     every, registered = counts["pairs"], counts["registered"]
     tone = "good" if registered == every else "warn"
-    return Template(_asset("batch.html")).substitute(
-        version=escape(str(summary["tear3d"])),
-        title="Batch of " + _so_many(every),
-        style=_asset("style.css"),
-        tone=tone,
-        label="complete" if complete else "not complete",
-        headline=_headline(every, registered),
-        sentence=_sentence(counts, complete),
-        tiles=_tiles(counts),
-        order="Failures first, then what is not registered, what waits, what is registered. A column's name sorts.",
-        heads="".join(f'<th class="{kind}"><button>{name}</button></th>' for name, kind in _HEADS),
-        rows="\n".join(_line(row) for row in sorted(summary["rows"], key=_urgency)),
-        command=escape(summary["command"]),
-        written=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
-        script=_asset("batch.js"),
-    )
+    parts = {
+        "tone": tone,
+        "label": "complete" if complete else "not complete",
+        "headline": _headline(every, registered),
+        "sentence": _sentence(counts, complete),
+        "tiles": _tiles(counts),
+        "order": "Failures first, then what is not registered, what waits, what is registered. A column's name sorts.",
+        "heads": "".join(f'<th class="{kind}"><button>{name}</button></th>' for name, kind in _HEADS),
+        "rows": "\n".join(_line(row) for row in sorted(summary["rows"], key=_urgency)),
+        "command": escape(summary["command"]),
+    }
+    return framed("batch", "Batch of " + _so_many(every), parts, ("batch.js",), None)
 
 
 def word(row: Row) -> str:
@@ -134,7 +128,3 @@ def _number(value: Any, style: Any) -> str:
 
 def _cell(key: str, html: str, kind: str = "") -> str:
     return f'<td class="{kind}" data-key="{escape(key)}">{html}</td>'
-
-
-def _asset(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")

@@ -74,10 +74,11 @@ def pose_choice(poses: dict[str, FloatArray]) -> str:
     if len(poses) < 2:
         return ""
     last = next(reversed(poses))
-    return "".join(
+    made = "".join(
         f'<button data-pose="{name}" aria-pressed="{str(name == last).lower()}">{name.capitalize()}</button>'
         for name in poses
     )
+    return f'<div class="buttons choice"><span>Pose</span>{made}</div>'
 
 
 def _listed(values: FloatArray, digits: int = 6) -> str:
@@ -147,15 +148,15 @@ def stage_table(stages: tuple[StageCertificate, ...]) -> str:
     return table(names, rows) + _EXPLANATION.replace("$what", _OF_POSE if far else _OF_ROWS)
 
 
-def table(names: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    """One that scrolls sideways where it must."""
-    head, body = _table_row("th", names), "".join(_table_row("td", row) for row in rows)
+def table(names: tuple[str, ...], rows: Sequence[tuple[str, ...]], *, words_last: bool = True) -> str:
+    """One that scrolls sideways where it must; its inner columns are numbers, and the last one unless it is words."""
+    head = _table_row("th", names, words_last)
+    body = "".join(_table_row("td", row, words_last) for row in rows)
     return f'<div class="scroll"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>'
 
 
-def _table_row(tag: str, cells: tuple[str, ...]) -> str:
-    """A row whose inner columns are numbers."""
-    classes = ["", *[' class="num"'] * (len(cells) - 2), ""]
+def _table_row(tag: str, cells: tuple[str, ...], words_last: bool) -> str:
+    classes = ["", *[' class="num"'] * (len(cells) - 2), "" if words_last else ' class="num"']
     parts = (f"<{tag}{kind}>{escape(cell)}</{tag}>" for kind, cell in zip(classes, cells, strict=True))
     return f"<tr>{''.join(parts)}</tr>"
 
