@@ -101,7 +101,7 @@ def _line(row: Row) -> str:
     link = f"pairs/{row['report']}" if row["report"] else row["file"]
     name = escape(row["name"])
     name = f'<a href="{escape(quote(link))}">{name}</a>' if link else name
-    cells = [
+    cells = (
         _cell(row["name"], name, "pairname"),
         _cell(said, f'<span class="pill {tone}">{escape(said)}</span>' + _marks(row)),
         _number(row["num_inliers"], words.count),
@@ -109,8 +109,11 @@ def _line(row: Row) -> str:
         _number(row["inlier_rmse"], words.number),
         _number(row["seconds"], words.seconds),
         _cell(row["reason"] or "", escape(row["reason"] or ""), "why"),
-    ]
-    return f"<tr>{''.join(cells)}</tr>"
+    )
+    labelled = (
+        cell.replace("<td", f'<td data-label="{head}"', 1) for cell, (head, _) in zip(cells, _HEADS, strict=True)
+    )
+    return f"<tr>{''.join(labelled)}</tr>"
 
 
 def _marks(row: Row) -> str:

@@ -62,15 +62,19 @@ def _page(found: Map, cloud: Merged, title: str) -> str:
         "tiles": _tiles(found),
         "caption": f"{shown} points, one colour for each scan; edges join the middles of scans.",
         "graph": graph(found),
-        "table": _table(
+        "table": sections.table(
             ("source", "target", "tried by", "became", "residual", "fit", "overlap", "matches", "its clouds say"),
             [tuple(_edge(edge, found.names)) for edge in found.edges],
-            numbers=(4, 5, 6),
+            (4, 5, 6),
+            stacked=True,
         ),
         "limit": words.number(float(np.sqrt(TRUNCATION)), 3),
         "floor": words.number(FLOOR, 2),
-        "scans": _table(
-            ("", "scan", "its middle", "standard deviation there", "where"), list(_scans(found)), numbers=(3,)
+        "scans": sections.table(
+            ("number", "scan", "its middle", "standard deviation there", "where"),
+            list(_scans(found)),
+            (3,),
+            stacked=True,
         ),
         "settings": f'<table class="facts">{sections.facts(settings)}</table>',
         "versions": f'<table class="facts">{sections.facts(versions)}</table>',
@@ -120,16 +124,6 @@ def _tiles(found: Map) -> str:
         for name, value, note in rows
     )
     return f'<dl class="tiles">{"".join(parts)}</dl>'
-
-
-def _table(names: tuple[str, ...], rows: list[tuple[str, ...]], numbers: tuple[int, ...]) -> str:
-    def row(tag: str, cells: tuple[str, ...]) -> str:
-        kinds = (' class="num"' if k in numbers else "" for k in range(len(cells)))
-        return f"<tr>{''.join(f'<{tag}{k}>{escape(c)}</{tag}>' for k, c in zip(kinds, cells, strict=True))}</tr>"
-
-    return (
-        f"<table><thead>{row('th', names)}</thead><tbody>{''.join(row('td', cells) for cells in rows)}</tbody></table>"
-    )
 
 
 def _edge(edge: MapEdge, names: tuple[str, ...]) -> Iterator[str]:

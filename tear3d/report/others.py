@@ -78,7 +78,7 @@ def _table(result: Result, shading: Shading | None) -> str:
         names.append("overlap")
         for row, pose in zip(rows, ("found", *map(other_name, range(len(result.alternatives)))), strict=True):
             row.append(words.part(shading.overlap(pose)))
-    return table(tuple(names), [tuple(row) for row in rows], words_last=False)
+    return table(tuple(names), [tuple(row) for row in rows], range(1, len(names)))
 
 
 def _note(found: CloudResult | None, shading: Shading | None) -> str:
