@@ -102,18 +102,16 @@ def _line(row: Row) -> str:
     name = escape(row["name"])
     name = f'<a href="{escape(quote(link))}">{name}</a>' if link else name
     cells = (
-        _cell(row["name"], name, "pairname"),
-        _cell(said, f'<span class="pill {tone}">{escape(said)}</span>' + _marks(row)),
+        (row["name"], name, "pairname"),
+        (said, f'<span class="pill {tone}">{escape(said)}</span>' + _marks(row), ""),
         _number(row["num_inliers"], words.count),
         _number(row["num_pairs"], words.count),
         _number(row["inlier_rmse"], words.number),
         _number(row["seconds"], words.seconds),
-        _cell(row["reason"] or "", escape(row["reason"] or ""), "why"),
+        (row["reason"] or "", escape(row["reason"] or ""), "why"),
     )
-    labelled = (
-        cell.replace("<td", f'<td data-label="{head}"', 1) for cell, (head, _) in zip(cells, _HEADS, strict=True)
-    )
-    return f"<tr>{''.join(labelled)}</tr>"
+    named = zip(_HEADS, cells, strict=True)
+    return f"<tr>{''.join(_cell(*cell, head) for (head, _), cell in named)}</tr>"
 
 
 def _marks(row: Row) -> str:
@@ -125,9 +123,10 @@ def _marks(row: Row) -> str:
     return f' <span class="why">{", ".join(notes)}</span>' if notes else ""
 
 
-def _number(value: Any, style: Any) -> str:
-    return _cell("" if value is None else repr(value), "–" if value is None else style(value), "num")
+def _number(value: Any, style: Any) -> tuple[str, str, str]:
+    return "" if value is None else repr(value), "–" if value is None else style(value), "num"
 
 
-def _cell(key: str, html: str, kind: str = "") -> str:
-    return f'<td class="{kind}" data-key="{escape(key)}">{html}</td>'
+def _cell(key: str, html: str, kind: str, head: str) -> str:
+    """`head` is shown beside it on narrow screens, where the columns stand below each other."""
+    return f'<td class="{kind}" data-key="{escape(key)}" data-label="{head}">{html}</td>'

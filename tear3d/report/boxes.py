@@ -21,7 +21,8 @@ _Tile = tuple[str, str, str]
 
 def reasons(lines: tuple[str, ...]) -> str:
     """Why the headline says what it says."""
-    return f'<ul class="reasons">{items(lines)}</ul>' if lines else ""
+    whole = tuple(line.replace(" %", "\u202f%") for line in lines)
+    return f'<ul class="reasons">{items(whole)}</ul>' if lines else ""
 
 
 def note(text: str) -> str:
@@ -41,7 +42,9 @@ def tiles(result: Result, bound: str, about: About, truth: FloatArray | None, po
         f"<div><dt>{escape(name)}</dt><dd>{escape(value)}<small>{escape(note)}</small></dd></div>"
         for name, value, note in rows
     )
-    kind = "tiles many" if len(rows) > _ONE_ROW else "tiles"
+    kind = "tiles"
+    if len(rows) > _ONE_ROW:  # as many beside each other as leave fewest places empty
+        kind += " many" if -len(rows) % 4 <= -len(rows) % 5 else " many five"
     return f'<dl class="{kind}">{"".join(parts)}</dl>'
 
 
@@ -52,6 +55,8 @@ def _cloud_tiles(found: CloudResult | None) -> Iterator[_Tile]:
     both = f"{words.part(known.overlap_source)} of the source, {words.part(known.overlap_target)} of the target"
     yield "Overlap", words.part(known.overlap), f"the smaller of {both}"
     yield "Fit", f"{known.fit:.2f}", "of the surfaces, from 0 to 1"
+    left = f"{words.count(len(found.source_points))} and {words.count(len(found.target_points))} points"
+    yield "Voxel size", words.number(found.voxel_size), f"leaves {left}"
 
 
 def _tiles(result: Result, bound: str, about: About) -> Iterator[_Tile]:

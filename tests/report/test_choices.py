@@ -134,7 +134,7 @@ def test_overlap_shows_what_has_a_counterpart_after_registration(browser, page, 
 def test_shadings_follow_the_pose_and_the_theme(browser, page):
     browser.open(page)
     press(browser, "[data-paint=distances]")
-    (refined,) = seen(browser, "[data-legend]")
+    assert browser.run("document.querySelector('[data-legend]:not(.hidden)').dataset.of") == "refined"
     picture = pixels(browser, "#view-after")["picture"]
     assert coloured(browser, "#view-after", (194, 38, 31)) > 100, "far is red"
     press(browser, "[data-pose=found]")
@@ -142,7 +142,6 @@ def test_shadings_follow_the_pose_and_the_theme(browser, page):
     assert browser.run("document.querySelector('[data-legend]:not(.hidden)').dataset.of") == "found"
     (found,) = seen(browser, "[data-legend]")
     assert f"{3.0 * make_case(400, 0.5)[0].noise_bound:.3g} from the target under the pose" in found
-    assert found == refined, "the shift is too small to change the share"
     press(browser, "[data-paint=overlap]")
     light = coloured(browser, "#view-after", style(browser, "--inliers"))
     browser.set_dark(True)
