@@ -99,15 +99,11 @@ def align(
     with exit_on_errors(), Session(context, quiet=quiet, rel_gap=options.gap(rel_gap, certify)) as session:
         proof = options.proof(certify, full, no_certify)
         outputs.check([source, target])
-        clouds: list[Any] = []
-        wholes: list[tear3d.Cloud] = []
+        read = tear3d.Cloud.read if outputs.recorded else tear3d.read_cloud  # with its colours where they are shown
+        clouds: list[tear3d.Cloud] = []
         for path in (source, target):
             with session.step(f"read {path.name}"):
-                if outputs.folder is not None:
-                    wholes.append(tear3d.Cloud.read(path, max_bytes=max_bytes, keep_invalid=True))
-                    clouds.append(wholes[-1].points)
-                else:
-                    clouds.append(tear3d.read_cloud(path, max_bytes=max_bytes, keep_invalid=True))
+                clouds.append(tear3d.Cloud.of(read(path, max_bytes=max_bytes, keep_invalid=True)))
         with session.step("fingerprint"):
             inputs = outputs.describe([source, target])
         upright = rotation_axis is not None
@@ -127,16 +123,14 @@ def align(
             "certify": proof,
             **problems.prior(rotation_axis, axis_tolerance, (planar, plane_tolerance), (initial, within)),
         }
-        found = tear3d.register_clouds(*clouds, progress=session.bar, **given)
+        found = tear3d.register_clouds(*(cloud.points for cloud in clouds), progress=session.bar, **given)
         from tear3d.cli.again import aligned_in_python
         from tear3d.cli.folder import Run
         from tear3d.io.reference import in_frame_of
         from tear3d.problem.arrays import finite_rows
 
-        carried = in_frame_of(*wholes) if wholes else None
         if any(found.dropped):
-            carried = None if carried is None else carried.take(finite_rows(carried.points))
-            clouds = [cloud[finite_rows(cloud)] for cloud in clouds]
+            clouds = [cloud.take(finite_rows(cloud.points)) for cloud in clouds]
         run = Run(
             found.result,
             found.source_matches,
@@ -147,7 +141,7 @@ def align(
             found=found,
             source_cloud=clouds[0],
             target_cloud=clouds[1],
-            carried=carried,
+            carried=None if outputs.folder is None else in_frame_of(*clouds),
             python=aligned_in_python(source, target, given) if outputs.recorded else "",
         )
         finish(session, run, outputs, inputs, as_json=as_json)

@@ -16,6 +16,7 @@ from tear3d.cli.folder import Run, to_json
 from tear3d.cli.session import exit_code
 from tear3d.clouds.register import register_clouds
 from tear3d.errors import InputError
+from tear3d.io.cloud import Cloud
 from tear3d.io.clouds import read_cloud
 from tear3d.io.pairs import read_pairs
 from tear3d.problem.arrays import finite_rows
@@ -49,7 +50,11 @@ def _solve(
     threads: int,
 ) -> None:
     began = perf_counter()
-    run = (_from_pairs if len(files) == 1 else _from_clouds)(files, dict(options), max_bytes, threads)
+    run = (
+        _from_pairs(files, dict(options), max_bytes, threads)
+        if len(files) == 1
+        else _from_clouds(files, dict(options), max_bytes, threads, coloured=report is not None)
+    )
     for known in record["inputs"]:  # what was read is what the name of the result stands for
         if stamp(known["path"]) != (known["bytes"], known["changed_ns"]):
             raise InputError(
@@ -68,10 +73,13 @@ def _solve(
     write_whole(Path(place), to_json(found))
 
 
-def _from_clouds(files: Sequence[str], options: dict[str, Any], max_bytes: int | None, threads: int) -> Run:
-    clouds = [read_cloud(file, max_bytes=max_bytes, keep_invalid=True) for file in files]
-    found = register_clouds(*clouds, threads=threads, **options)
-    source, target = (cloud[finite_rows(cloud)] for cloud in clouds)
+def _from_clouds(
+    files: Sequence[str], options: dict[str, Any], max_bytes: int | None, threads: int, *, coloured: bool
+) -> Run:
+    read = Cloud.read if coloured else read_cloud
+    clouds = [Cloud.of(read(file, max_bytes=max_bytes, keep_invalid=True)) for file in files]
+    found = register_clouds(*(cloud.points for cloud in clouds), threads=threads, **options)
+    source, target = (cloud.take(finite_rows(cloud.points)) for cloud in clouds)
     return Run(
         found.result,
         found.source_matches,

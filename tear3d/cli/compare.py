@@ -54,6 +54,7 @@ def compare(
     """
     with exit_on_errors(), Session(context, quiet=quiet) as session:
         from tear3d.cli.outputs import check_new, check_page
+        from tear3d.features.tree import Tree
 
         if report is not None:
             check_new(report, [source, target, *([] if pose is None else [pose])])
@@ -66,7 +67,7 @@ def compare(
             other = carried.points(carried.read(target))
         compile_when_cold(session, ("clouds",))
         with session.step("measure"):
-            distances = _distances(moved, other)
+            distances = Tree(other).nearest(moved)[0]
             facts = _facts(source, target, distances, max_distance)
         if report is not None:
             from tear3d.report.distances import write_distances_page
@@ -79,16 +80,6 @@ def compare(
         saying.tell("comparison", facts, _rows(facts), as_json=as_json, quiet=quiet)
         if report is not None and not (quiet or as_json):
             typer.echo(f"wrote {report}")
-
-
-def _distances(points: FloatArray, other: FloatArray) -> FloatArray:
-    import numpy as np
-
-    from tear3d.features.tree import Tree
-
-    centre = other.mean(axis=0)
-    squared, _ = Tree(other - centre).query(points - centre, 1)
-    return np.sqrt(squared[:, 0])
 
 
 def _facts(source: Path, target: Path, distances: FloatArray, max_distance: float | None) -> dict[str, Any]:

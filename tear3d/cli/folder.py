@@ -47,10 +47,11 @@ class Run:
     truth: FloatArray | None = None
     found: CloudResult | None = None
     """What the pairs are matches of."""
-    source_cloud: FloatArray | None = None
-    target_cloud: FloatArray | None = None
+    source_cloud: Cloud | None = None
+    """As it was read, where something is written of it."""
+    target_cloud: Cloud | None = None
     carried: Cloud | None = None
-    """The source cloud with its attributes, in the same rows."""
+    """The source cloud as it goes with the target, in the same rows."""
     python: str = ""
     """How to do it again without the command line."""
     about: About | None = None
@@ -131,7 +132,7 @@ def write_folder(path: str | os.PathLike[str], run: Run, settings: dict[str, Any
             header = "matched points that agree with the pose: source x y z, target x y z"
             matches = np.hstack((run.source[rows], run.target[rows]))
             _write_table(folder / "inliers.txt", matches, "%.17g", header)
-            moved = (Cloud(run.source_cloud) if run.carried is None else run.carried).transformed(run.transformation)
+            moved = (run.source_cloud if run.carried is None else run.carried).transformed(run.transformation)
             moved.write(folder / f"aligned{keeping_suffix(moved)}")
         run.write_report(folder / "report.html")
         _write_text(folder / "result.json", to_json(run.summary))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib import resources
-from string import Template
 from typing import Any
 from urllib.parse import quote
 
 from tear3d.report import words
+from tear3d.report.frame import framed
 
 Row = Mapping[str, Any]
 _ORDER = ("failed", "rejected", "doubtful", "no consensus")
@@ -35,22 +33,18 @@ def batch_page(summary: Mapping[str, Any]) -> str:
     counts, complete = summary["counts"], summary["complete"]
     every, registered = counts["pairs"], counts["registered"]
     tone = "good" if registered == every else "warn"
-    return Template(_asset("batch.html")).substitute(
-        version=escape(str(summary["tear3d"])),
-        title="Batch of " + _so_many(every),
-        style=_asset("style.css"),
-        tone=tone,
-        label="complete" if complete else "not complete",
-        headline=_headline(every, registered),
-        sentence=_sentence(counts, complete),
-        tiles=_tiles(counts),
-        order="Failures first, then what is not registered, what waits, what is registered. A column's name sorts.",
-        heads="".join(f'<th class="{kind}"><button>{name}</button></th>' for name, kind in _HEADS),
-        rows="\n".join(_line(row) for row in sorted(summary["rows"], key=_urgency)),
-        command=escape(summary["command"]),
-        written=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
-        script=_asset("batch.js"),
-    )
+    parts = {
+        "tone": tone,
+        "label": "complete" if complete else "not complete",
+        "headline": _headline(every, registered),
+        "sentence": _sentence(counts, complete),
+        "tiles": _tiles(counts),
+        "order": "Failures first, then what is not registered, what waits, what is registered. A column's name sorts.",
+        "heads": "".join(f'<th class="{kind}"><button>{name}</button></th>' for name, kind in _HEADS),
+        "rows": "\n".join(_line(row) for row in sorted(summary["rows"], key=_urgency)),
+        "command": escape(summary["command"]),
+    }
+    return framed("batch", "Batch of " + _so_many(every), parts, ("batch.js",), None)
 
 
 def word(row: Row) -> str:
@@ -107,16 +101,17 @@ def _line(row: Row) -> str:
     link = f"pairs/{row['report']}" if row["report"] else row["file"]
     name = escape(row["name"])
     name = f'<a href="{escape(quote(link))}">{name}</a>' if link else name
-    cells = [
-        _cell(row["name"], name, "pairname"),
-        _cell(said, f'<span class="pill {tone}">{escape(said)}</span>' + _marks(row)),
+    cells = (
+        (row["name"], name, "pairname"),
+        (said, f'<span class="pill {tone}">{escape(said)}</span>' + _marks(row), ""),
         _number(row["num_inliers"], words.count),
         _number(row["num_pairs"], words.count),
         _number(row["inlier_rmse"], words.number),
         _number(row["seconds"], words.seconds),
-        _cell(row["reason"] or "", escape(row["reason"] or ""), "why"),
-    ]
-    return f"<tr>{''.join(cells)}</tr>"
+        (row["reason"] or "", escape(row["reason"] or ""), "why"),
+    )
+    named = zip(_HEADS, cells, strict=True)
+    return f"<tr>{''.join(_cell(*cell, head) for (head, _), cell in named)}</tr>"
 
 
 def _marks(row: Row) -> str:
@@ -128,13 +123,10 @@ def _marks(row: Row) -> str:
     return f' <span class="why">{", ".join(notes)}</span>' if notes else ""
 
 
-def _number(value: Any, style: Any) -> str:
-    return _cell("" if value is None else repr(value), "–" if value is None else style(value), "num")
+def _number(value: Any, style: Any) -> tuple[str, str, str]:
+    return "" if value is None else repr(value), "–" if value is None else style(value), "num"
 
 
-def _cell(key: str, html: str, kind: str = "") -> str:
-    return f'<td class="{kind}" data-key="{escape(key)}">{html}</td>'
-
-
-def _asset(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+def _cell(key: str, html: str, kind: str, head: str) -> str:
+    """`head` is shown beside it on narrow screens, where the columns stand below each other."""
+    return f'<td class="{kind}" data-key="{escape(key)}" data-label="{head}">{html}</td>'

@@ -1,4 +1,4 @@
-"""What was judged about a pose, as HTML: the tiles, what the clouds say, and the other poses."""
+"""What was judged about a pose, as HTML: the tiles, and what the clouds say."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tear3d.prove.certificate import POSE
 from tear3d.report import judged, words
 from tear3d.report.about import About, total_seconds
 from tear3d.report.sections import facts, table
-from tear3d.result import Ambiguity, Certificate, Result
+from tear3d.result import Certificate, Result
 
 _ONE_ROW = 6
 """Tiles that fit side by side."""
@@ -21,7 +21,13 @@ _Tile = tuple[str, str, str]
 
 def reasons(lines: tuple[str, ...]) -> str:
     """Why the headline says what it says."""
-    return f'<ul class="reasons">{_items(lines)}</ul>' if lines else ""
+    whole = tuple(line.replace(" %", "\u202f%") for line in lines)
+    return f'<ul class="reasons">{items(whole)}</ul>' if lines else ""
+
+
+def note(text: str) -> str:
+    """A line in small letters; nothing without a text."""
+    return f'<p class="note">{escape(text)}</p>' if text else ""
 
 
 def tiles(result: Result, bound: str, about: About, truth: FloatArray | None, pose: FloatArray) -> str:
@@ -36,7 +42,9 @@ def tiles(result: Result, bound: str, about: About, truth: FloatArray | None, po
         f"<div><dt>{escape(name)}</dt><dd>{escape(value)}<small>{escape(note)}</small></dd></div>"
         for name, value, note in rows
     )
-    kind = "tiles many" if len(rows) > _ONE_ROW else "tiles"
+    kind = "tiles"
+    if len(rows) > _ONE_ROW:  # as many beside each other as leave fewest places empty
+        kind += " many" if -len(rows) % 4 <= -len(rows) % 5 else " many five"
     return f'<dl class="{kind}">{"".join(parts)}</dl>'
 
 
@@ -47,6 +55,8 @@ def _cloud_tiles(found: CloudResult | None) -> Iterator[_Tile]:
     both = f"{words.part(known.overlap_source)} of the source, {words.part(known.overlap_target)} of the target"
     yield "Overlap", words.part(known.overlap), f"the smaller of {both}"
     yield "Fit", f"{known.fit:.2f}", "of the surfaces, from 0 to 1"
+    left = f"{words.count(len(found.source_points))} and {words.count(len(found.target_points))} points"
+    yield "Voxel size", words.number(found.voxel_size), f"leaves {left}"
 
 
 def _tiles(result: Result, bound: str, about: About) -> Iterator[_Tile]:
@@ -116,41 +126,6 @@ def clouds(found: CloudResult | None) -> str:
     )
 
 
-def others(result: Result, found: CloudResult | None) -> str:
-    """The section on other poses that may be meant, or were found."""
-    ambiguity = (result if found is None else found).ambiguity
-    bound = judged.runner_up(result)
-    if ambiguity is None and not result.alternatives and not bound:
-        return ""
-    parts = [] if ambiguity is None else [_ambiguous(ambiguity)]
-    if result.alternatives:
-        rows = [(f"{k}", *judged.other(result, one)) for k, one in enumerate(result.alternatives, 1)]
-        parts.append(table(("pose", "saves", "inliers", "by chance", "turn", "shift"), rows))
-        parts.append(f'<p class="note">{escape(_alternatives_note(found))}</p>')
-    unknown = "How close a pose that is not listed may come is not proven."
-    parts.append(f'<p class="note">{escape(f"Proven: {bound}." if bound else unknown)}</p>')
-    head = '<section id="others"><div class="head"><h2>Other poses</h2></div>'
-    return f"{head}{''.join(parts)}</section>\n"
-
-
-def _ambiguous(ambiguity: Ambiguity) -> str:
-    free = _items(tuple(map(judged.motion, ambiguity.free)))
-    motions = (
-        f"<p>Motions of the source after which it fits as well, in its own coordinates:</p><ul>{free}</ul>"
-        if free
-        else ""
-    )
-    return f'<div class="box"><p><b>Ambiguous:</b> {escape(ambiguity.sentence)}.</p>{motions}</div>'
-
-
-def _alternatives_note(found: CloudResult | None) -> str:
-    """What the table is."""
-    whose = "pairs" if found is None else "matches"
-    return (
-        f"Poses that the search among the {whose} came across, each beside the pose of the {whose}: what it saves of "
-        "what that one does, how many agree, by how much it is turned, and how far off it puts the source's centre."
-    )
-
-
-def _items(lines: tuple[str, ...]) -> str:
+def items(lines: tuple[str, ...]) -> str:
+    """Of a list."""
     return "".join(f"<li>{escape(line)}</li>" for line in lines)

@@ -8,14 +8,15 @@ import numpy as np
 
 from tear3d.clouds.result import CloudResult
 from tear3d.problem.arrays import FloatArray
+from tear3d.prove.certificate import POSE
 from tear3d.report import judged, words
 from tear3d.report.plots import SOURCE, TARGET
 from tear3d.report.sampling import choose
 from tear3d.result import Result
 
 TONES = {"good": "#2e7d32", "warn": "#b26a00", "bad": "#b3261e"}
-SIDE, POINTS, STEPS = 220, 1_200, 240
-"""Of the picture: pixels, points of each cloud, and points of a curve at most."""
+SIDE, POINTS = 220, 1_200
+"""Of the picture: pixels, and points of each cloud at most."""
 
 
 def card(result: Result | CloudResult) -> str:
@@ -26,7 +27,9 @@ def card(result: Result | CloudResult) -> str:
     lines = [told.sentence, *told.reasons]
     if found is not None:
         lines.append(f"voxel size {found.voxel_size:g}, noise bound {found.noise_bound:g}")
-    picture = _clouds(found) if found is not None else _search(pairs)
+    if result.seconds:
+        lines.append(f"time {words.seconds(sum(result.seconds.values()))}, of the whole call")
+    picture = _clouds(found) if found is not None else _savings(pairs)
     pose = "no pose: nothing was sought"
     if not words.poseless(pairs):
         pose = "\n".join("  ".join(f"{value: .6f}" for value in row) for row in result.transformation)
@@ -53,7 +56,8 @@ def _clouds(found: CloudResult) -> str:
         f'<path d="{_dots(part / reach)}" stroke="{colour}" stroke-width="2" stroke-linecap="round"/>'
         for part, colour in zip(flat, (TARGET, SOURCE), strict=True)
     )
-    return _svg(dots, "source on target under the pose")
+    keys = _key(SOURCE, "source, under the pose") + _key(TARGET, "target")
+    return _figure(dots, "source on target under the pose", keys)
 
 
 def _dots(points: FloatArray) -> str:
@@ -61,28 +65,41 @@ def _dots(points: FloatArray) -> str:
     return "".join(f"M{x:.0f} {y:.0f}h0" for x, y in 0.5 * SIDE * (1.0 + 0.96 * inside))
 
 
-def _search(result: Result) -> str:
-    """What was saved, and what can be at most, over time; nothing without a search."""
-    history = result.certificate.stages[0].history if result.certificate.stages else np.empty((0, 3))
-    history = history[np.isfinite(history).all(axis=1)]
-    if len(history) < 2 or not history[-1, 1] > 0.0:
+def _savings(result: Result) -> str:
+    """What this pose saves, and the most that others do or can, as bars; nothing where no other is known of."""
+    bars = [("this pose", 1.0, SOURCE)]
+    stages, allowed = result.certificate.stages, "allowed " if result.certificate.scope else ""
+    if stages and stages[0].name == POSE and np.isfinite(result.certificate.gap):
+        bars.append((f"any {allowed}pose, at most", 1.0 + result.certificate.gap, TARGET))
+    if result.certificate.runner_up is not None:
+        bars.append((f"any {allowed}pose elsewhere, at most", result.certificate.runner_up, TARGET))
+    if result.alternatives and result.saving > 0.0:
+        bars.append(("best other pose found", result.alternatives[0].saving / result.saving, SOURCE))
+    if len(bars) == 1:
         return ""
-    history = history[np.unique(np.linspace(0, len(history) - 1, STEPS).astype(int))]
-    time = (history[:, 0] - history[0, 0]) / max(history[-1, 0] - history[0, 0], 1e-12)
-    top = np.log(max(float(history[:, 2].max() / history[-1, 1]), 1.05))
-    curves = ""
-    for column, colour in ((2, TARGET), (1, SOURCE)):
-        high = np.log(np.maximum(history[:, column] / history[-1, 1], 1e-3)) / top
-        high = np.clip(high, -0.1, 1.0)
-        steps = "".join(f"H{10 + 200 * x:.1f}V{190 - 170 * y:.1f}" for x, y in zip(time, high, strict=True))
-        curves += f'<path d="M10 {190 - 170 * high[0]:.1f}{steps}" fill="none" stroke="{colour}" stroke-width="2"/>'
-    took = words.seconds(history[-1, 0] - history[0, 0])
-    label = f'<text x="10" y="212" font-size="11" fill="currentColor">{took}</text>'
-    return _svg(curves + label, "saved, and at most, over time")
+    longest = max(share for _, share, _ in bars)
+    drawn = "".join(
+        f'<text x="10" y="{26 + 48 * k}" font-size="11" fill="currentColor">'
+        f"{escape(f'{name}: {_of(share, certain=colour == TARGET)}')}</text>"
+        f'<rect x="10" y="{32 + 48 * k}" width="{max(1.0, 200.0 * share / longest):.1f}" height="14" fill="{colour}"/>'
+        for k, (name, share, colour) in enumerate(bars)
+    )
+    keys = _key(SOURCE, "found") + _key(TARGET, "proven") if len(bars) > 2 or bars[1][2] == TARGET else ""
+    return _figure(drawn, "what poses save, in % of this one", f"what poses save<br/>{keys}", 16 + 48 * len(bars))
 
 
-def _svg(inner: str, title: str) -> str:
+def _of(share: float, *, certain: bool) -> str:
+    """In percent: of a bound rounded up."""
+    return words.percent(share) if certain else words.part(share)
+
+
+def _key(colour: str, text: str) -> str:
+    return f'<span style="margin-right:10px"><span style="color:{colour}">■</span> {escape(text)}</span>'
+
+
+def _figure(inner: str, title: str, keys: str, height: int = SIDE) -> str:
     return (
-        f'<svg width="{SIDE}" height="{SIDE}" viewBox="0 0 {SIDE} {SIDE}" role="img" '
+        f'<div style="width:{SIDE}px"><svg width="{SIDE}" height="{height}" viewBox="0 0 {SIDE} {height}" role="img" '
         f'style="border:1px solid rgba(128,128,128,.4);border-radius:4px"><title>{escape(title)}</title>{inner}</svg>'
+        f'<div style="font-size:11px;line-height:1.4">{keys}</div></div>'
     )

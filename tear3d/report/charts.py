@@ -12,11 +12,13 @@ from tear3d.report import axes
 from tear3d.report.axes import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Scale
 from tear3d.report.cells import OPEN, PRUNED, Arcs
 from tear3d.report.residuals import Histogram
-from tear3d.report.words import count, number, seconds
+from tear3d.report.words import count, number, percent, seconds
 from tear3d.result import StageCertificate
 
 _MOST_STEPS = 400
 _MOST_ARCS = 1_500
+_FEWEST_BOUNDS = 6
+"""Different bounds that make a curve (free choice)."""
 
 
 def residual_chart(data: Histogram) -> str:
@@ -51,11 +53,12 @@ def residual_chart(data: Histogram) -> str:
 
 
 def progress_chart(stage: StageCertificate) -> str | None:
-    """The bound coming down on what was found, over time; None without a history."""
+    """The bound coming down on what was found, over time; None where it came down in so few steps that the picture
+    would be a rectangle."""
     history = _steps(stage.history)
-    if len(history) < 2 or stage.saving <= 0.0:
+    if len(np.unique(history[:, 2])) < _FEWEST_BOUNDS or stage.saving <= 0.0:
         return None
-    time, found, bound = history[:, 0], history[:, 1], history[:, 2]
+    time, found, bound = _forwards(history[:, 0]), history[:, 1], history[:, 2]
     found, bound = 100.0 * found / stage.saving, 100.0 * bound / stage.saving
     runner = None if stage.elsewhere is None else 100.0 * stage.elsewhere / stage.saving
     top = max(float(bound.max()), runner or 0.0)
@@ -76,6 +79,22 @@ def progress_chart(stage: StageCertificate) -> str | None:
     last = f"{number(bound[-1], 5)} % after {seconds(float(time[-1]))}"
     last += "" if runner is None else f"; {stage.none} elsewhere saves more than {number(runner, 4)} %"
     return axes.svg(body, f"Bound of {stage.name} over time, ending at {last}")
+
+
+def progress_words(stage: StageCertificate) -> str:
+    """The same in a sentence, for a few steps; empty without any."""
+    history = _steps(stage.history)
+    bounds = list(dict.fromkeys(history[:, 2] / stage.saving)) if stage.saving > 0.0 else []
+    if len(bounds) < 2:
+        return ""
+    time = _forwards(history[:, 0])
+    steps = ", then ".join(percent(bound) for bound in bounds[:-1])
+    return f"Before that the bound was {steps} of what was found; it took {seconds(float(time[-1] - time[0]))}."
+
+
+def _forwards(time: FloatArray) -> FloatArray:
+    """Without the steps back of a clock from which compiling was taken off later."""
+    return np.asarray(np.minimum.accumulate(time[::-1])[::-1])
 
 
 def _level_line(x: Scale, at: float) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import os
+from dataclasses import replace
 from html import escape
-from importlib import resources
 from pathlib import Path
-from string import Template
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,13 +14,17 @@ from numpy.typing import ArrayLike
 
 from tear3d.errors import InputError
 from tear3d.io.atomic import atomic_write
+from tear3d.io.cloud import Cloud
 from tear3d.problem.arrays import FloatArray, as_points
 from tear3d.problem.flat import drawn
-from tear3d.report import boxes, charts, facts, judged, motions, noise, repeating, sections, words
+from tear3d.report import boxes, charts, facts, judged, motions, noise, others, paints, repeating, sections, words
 from tear3d.report.about import About
 from tear3d.report.cells import SphereCells, cells_of
+from tear3d.report.frame import VIEWER, framed
 from tear3d.report.residuals import histogram, noise_bounds, residuals
-from tear3d.report.scene import build_scene, pack
+from tear3d.report.scene import Poses, build_scene, pack
+from tear3d.report.shading import Lengths
+from tear3d.report.shown import RAMP
 from tear3d.result import Result
 
 
@@ -54,8 +56,8 @@ def write_report(
         The true pose; its distance from the found one is shown.
     title : str, optional
         Shown above the verdict; the file's name by default.
-    source_cloud, target_cloud : (M, 3) array, optional
-        Full clouds to show in place of the pairs' points.
+    source_cloud, target_cloud : (M, 3) array or Cloud, optional
+        Full clouds to show in place of the pairs' points; a `Cloud` in its own colours, on request.
     refined : (4, 4) array or an object with `transformation`, optional
         A pose refined on the clouds, shown beside the found one.
     noise_bound : float or (N,) array, optional
@@ -77,10 +79,7 @@ def write_report(
             raise InputError(
                 f"{name} has {len(points)} points but the result is about {pairs} pairs: pass the same pairs"
             )
-    clouds = [
-        None if cloud is None else _points(cloud, name)
-        for cloud, name in ((source_cloud, "source_cloud"), (target_cloud, "target_cloud"))
-    ]
+    clouds = _cloud(source_cloud, "source_cloud"), _cloud(target_cloud, "target_cloud")
     poses = {"found": _pose(result.transformation, "result.transformation")}
     if refined is not None:
         poses["refined"] = _pose(getattr(refined, "transformation", refined), "refined")
@@ -91,7 +90,7 @@ def write_report(
             x,
             y,
             clouds,
-            poses,
+            Poses(poses, [one.transformation for one in result.alternatives]),
             bounds,
             None if truth is None else _pose(truth, "truth"),
             title or path.stem,
@@ -109,8 +108,8 @@ class _Case(NamedTuple):
     result: Result
     source: FloatArray
     target: FloatArray
-    clouds: list[FloatArray | None]
-    poses: dict[str, FloatArray]
+    clouds: tuple[Cloud | None, Cloud | None]
+    poses: Poses
     bounds: float | FloatArray | None
     truth: FloatArray | None
     title: str
@@ -123,56 +122,62 @@ class _Case(NamedTuple):
             return f"noise bound ξ\u00a0=\u00a0{words.number(self.bounds)}"
         return "root mean square residual" if self.bounds is None else "noise bound per pair"
 
+    @property
+    def lengths(self) -> Lengths:
+        """What the view of the clouds takes for near: the voxel that their overlap was measured with, if it was."""
+        bound = self.bounds if isinstance(self.bounds, float) else None
+        if self.about.found is None:
+            return Lengths(bound, bound, "the noise bound")
+        known = self.about.found.evidence.voxel_size
+        if known == known and known != self.about.found.voxel_size:
+            return Lengths(bound, known, "the voxels in which the clouds were compared")
+        return Lengths(bound, self.about.found.voxel_size, "the voxel size")
+
 
 def _page(case: _Case) -> str:
-    result, poses, about = case.result, case.poses, case.about
+    result, poses, about = case.result, dict(case.poses.own), case.about
     verdict = judged.verdict(result, about.found)
     distances = residuals(case.source, case.target, result.transformation)
     counts = histogram(distances, result.inlier_mask, case.bounds)
-    parts = [(one.inlier_mask, one.transformation) for one in result.instances] if len(result.instances) > 1 else []
-    bound = case.bounds if isinstance(case.bounds, float) else None
-    scene, shading = build_scene(
-        case.source, case.target, result.inlier_mask, poses, *case.clouds, parts=parts, noise_bound=bound
+    moving = [(one.inlier_mask, one.transformation) for one in result.instances] if len(result.instances) > 1 else []
+    scene = build_scene(
+        case.source, case.target, result.inlier_mask, case.poses, case.clouds, parts=moving, lengths=case.lengths
     )
     search, spheres = _search(result)
     settings = {name: facts.plain(value) for name, value in result.settings.items()}
     versions = facts.versions()
     told = (result if about.found is None else about.found).to_dict()
     repeat = {"settings": settings, "versions": versions, "result": facts.plain(told | {"settings": None})}
-    before, after = _captions(scene, case.clouds, len(case.source), poses)
-    return Template(_asset("page.html")).substitute(
-        version=escape(versions["tear3d"]),
-        title=escape(case.title),
-        style=_asset("style.css"),
-        tone=verdict.tone,
-        label=escape(verdict.label),
-        headline=escape(verdict.headline),
-        reasons=boxes.reasons(verdict.reasons),
-        sentence=escape(verdict.sentence),
-        message=escape(judged.message(result)),
-        tiles=boxes.tiles(result, case.bound, about, case.truth, next(reversed(poses.values()))),
-        pose_choice=sections.pose_choice(poses),
-        shade="" if shading is None else shading.button(),
-        shades="" if shading is None else shading.legend(),
-        before=escape(before),
-        after=escape(after),
-        clouds=boxes.clouds(about.found),
-        poses=sections.pose_section(poses, result, about.found),
-        motions=motions.section(result),
-        others=boxes.others(result, about.found),
-        residual_chart=charts.residual_chart(counts),
-        residual_words=sections.residual_words(result, distances, counts),
-        noise=noise.section(result),
-        search=search,
-        timing=repeating.times(result, about),
-        again=repeating.again(result, about),
-        settings=sections.facts(settings or {"settings": "not recorded"}),
-        versions=sections.facts(versions | repeating.prints(case.source, case.target, about)),
-        settings_json=escape(json.dumps(repeat, indent=2, ensure_ascii=False)),
-        written=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
-        data=_embedded({"scene": scene, "spheres": spheres}),
-        script=_asset("viewer.js") + _asset("page.js"),
-    )
+    before, after = _captions(scene.drawn, case.clouds, len(case.source), poses)
+    parts = {
+        "tone": verdict.tone,
+        "label": escape(verdict.label),
+        "headline": escape(verdict.headline),
+        "reasons": boxes.reasons(verdict.reasons),
+        "sentence": escape(verdict.sentence),
+        "message": boxes.note(judged.rest_of_message(result, verdict.sentence)),
+        "tiles": boxes.tiles(result, case.bound, about, case.truth, case.poses.final),
+        "choices": paints.choices(sections.pose_choice(poses), paints.buttons(scene)),
+        "legends": paints.legends(scene, tuple(poses)),
+        "before": escape(before),
+        "after": escape(after),
+        "clouds": boxes.clouds(about.found),
+        "poses": sections.pose_section(poses, result, about.found),
+        "motions": motions.section(result),
+        "others": others.section(result, about.found, scene),
+        "residual_chart": charts.residual_chart(counts),
+        "residual_words": sections.residual_words(result, distances, counts),
+        "noise": noise.section(result),
+        "search": search,
+        "timing": repeating.times(result, about),
+        "again": repeating.again(result, about),
+        "settings": sections.facts(settings or {"settings": "not recorded"}),
+        "versions": sections.facts(versions),
+        "inputs": repeating.inputs(case.source, case.target, about),
+        "settings_json": escape(json.dumps(repeat, indent=2, ensure_ascii=False)),
+    }
+    scripts = (*VIEWER, "clouds.js", "sphere.js", "page.js")
+    return framed("page", case.title, parts, scripts, {"scene": scene.drawn, "spheres": spheres, "ramp": RAMP})
 
 
 def _search(result: Result) -> tuple[str, list[dict[str, Any]]]:
@@ -197,7 +202,7 @@ def _search(result: Result) -> tuple[str, list[dict[str, Any]]]:
 
 
 def _captions(
-    scene: dict[str, Any], clouds: list[FloatArray | None], pairs: int, poses: dict[str, FloatArray]
+    scene: dict[str, Any], clouds: tuple[Cloud | None, Cloud | None], pairs: int, poses: dict[str, FloatArray]
 ) -> tuple[str, str]:
     sizes = [pairs if cloud is None else len(cloud) for cloud in clouds]
     shown = [
@@ -209,16 +214,13 @@ def _captions(
         before += f" They lie {words.number(scene['movedTogether'])} apart and were drawn closer together."
     after = "The source moved by the pose found." if len(poses) == 1 else "The source moved by the chosen pose."
     lines = scene["shown"][2]
-    return before, f"{after} {words.count(lines)} inlier pairs are drawn." if lines else after
+    return before, f"{after} Lines join {words.count(lines)} inlier pairs." if lines else after
 
 
-def _asset(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _embedded(data: dict[str, Any]) -> str:
-    """JSON that cannot end the script element it stands in."""
-    return json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+def _cloud(values: Any, name: str) -> Cloud | None:
+    if values is None:
+        return None
+    return replace(values if isinstance(values, Cloud) else Cloud(values), points=_points(values, name))
 
 
 def _points(values: Any, name: str) -> FloatArray:

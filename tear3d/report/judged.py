@@ -49,6 +49,16 @@ def message(result: Result) -> str:
     return words.message(result).removeprefix(f"ambiguous: {result.ambiguity.sentence}; ")
 
 
+def rest_of_message(result: Result, sentence: str) -> str:
+    """What the message says that a sentence, that of the verdict, does not say already; empty when that is nothing."""
+    said = _plain(sentence)
+    return "; ".join(part for part in message(result).split("; ") if _plain(part) not in said)
+
+
+def _plain(text: str) -> str:
+    return text.replace("\u202f", " ").casefold()
+
+
 def evidence(found: CloudResult) -> Iterator[tuple[str, str]]:
     """What was measured on the clouds, as rows of a table."""
     known = found.evidence

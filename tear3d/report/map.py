@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import datetime
-import json
 import os
 from collections.abc import Iterator
 from html import escape
-from importlib import resources
 from pathlib import Path
-from string import Template
 from typing import Any
 
 import numpy as np
@@ -19,6 +15,7 @@ from tear3d.mapping.graph import FLOOR, TRUNCATION
 from tear3d.mapping.merge import Merged, colours
 from tear3d.mapping.result import Map, MapEdge
 from tear3d.report import boxes, facts, sections, words
+from tear3d.report.frame import VIEWER, framed
 from tear3d.report.map_graph import centres, graph
 from tear3d.report.sampling import thin
 from tear3d.report.scene import _frame, _orientation, _radius, pack
@@ -57,36 +54,35 @@ def _page(found: Map, cloud: Merged, title: str) -> str:
     versions = facts.versions()
     settings = {name: facts.plain(value) for name, value in found.settings.items()}
     settings |= {"voxel_size": found.voxel_size, "noise_bound": found.noise_bound}
-    return Template(_asset("map_page.html")).substitute(
-        version=escape(versions["tear3d"]),
-        title=escape(title),
-        style=_asset("style.css"),
-        tone="good" if found.success else "warn" if len(found.components[0]) > 1 else "bad",
-        label="one map" if found.success else "not all decided" if len(found.components) == 1 else "not all placed",
-        headline=escape(found.message[0].upper() + found.message[1:] + "."),
-        notes=boxes.reasons(found.notes),
-        tiles=_tiles(found),
-        caption=f"{shown} points, one colour for each scan; edges join the middles of scans.",
-        graph=graph(found),
-        table=_table(
+    parts = {
+        "tone": "good" if found.success else "warn" if len(found.components[0]) > 1 else "bad",
+        "label": "one map" if found.success else "not all decided" if len(found.components) == 1 else "not all placed",
+        "headline": escape(found.message[0].upper() + found.message[1:] + "."),
+        "notes": boxes.reasons(found.notes),
+        "tiles": _tiles(found),
+        "caption": f"{shown} points, one colour for each scan; edges join the middles of scans.",
+        "graph": graph(found),
+        "table": sections.table(
             ("source", "target", "tried by", "became", "residual", "fit", "overlap", "matches", "its clouds say"),
             [tuple(_edge(edge, found.names)) for edge in found.edges],
-            numbers=(4, 5, 6),
+            (4, 5, 6),
+            stacked=True,
         ),
-        limit=words.number(float(np.sqrt(TRUNCATION)), 3),
-        floor=words.number(FLOOR, 2),
-        scans=_table(
-            ("", "scan", "its middle", "standard deviation there", "where"), list(_scans(found)), numbers=(3,)
+        "limit": words.number(float(np.sqrt(TRUNCATION)), 3),
+        "floor": words.number(FLOOR, 2),
+        "scans": sections.table(
+            ("number", "scan", "its middle", "standard deviation there", "where"),
+            list(_scans(found)),
+            (3,),
+            stacked=True,
         ),
-        settings=f'<table class="facts">{sections.facts(settings)}</table>',
-        versions=f'<table class="facts">{sections.facts(versions)}</table>',
-        written=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
-        data=_data(found, cloud, rows),
-        script=_asset("viewer.js") + _asset("map_page.js"),
-    )
+        "settings": f'<table class="facts">{sections.facts(settings)}</table>',
+        "versions": f'<table class="facts">{sections.facts(versions)}</table>',
+    }
+    return framed("map_page", title, parts, (*VIEWER, "map_page.js"), _data(found, cloud, rows))
 
 
-def _data(found: Map, cloud: Merged, rows: Any) -> str:
+def _data(found: Map, cloud: Merged, rows: Any) -> dict[str, Any]:
     """What the 3D view draws: centred in float64 before it becomes float32."""
     points = cloud.points[rows]
     origin = np.median(points, axis=0)
@@ -101,7 +97,7 @@ def _data(found: Map, cloud: Merged, rows: Any) -> str:
         ]
         for fate in ("kept", "dropped")
     }
-    values = {
+    return {
         "points": pack(points),
         "scans": pack(cloud.scans[rows]),
         "colours": colours(len(found.names)).tolist(),
@@ -109,8 +105,6 @@ def _data(found: Map, cloud: Merged, rows: Any) -> str:
         "orientation": _orientation(points).ravel().tolist(),
         **{fate: pack(np.array(ends).reshape(-1, 6)) for fate, ends in lines.items()},
     }
-    # JSON that cannot end the script element it stands in.
-    return json.dumps(values, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
 def _tiles(found: Map) -> str:
@@ -130,16 +124,6 @@ def _tiles(found: Map) -> str:
         for name, value, note in rows
     )
     return f'<dl class="tiles">{"".join(parts)}</dl>'
-
-
-def _table(names: tuple[str, ...], rows: list[tuple[str, ...]], numbers: tuple[int, ...]) -> str:
-    def row(tag: str, cells: tuple[str, ...]) -> str:
-        kinds = (' class="num"' if k in numbers else "" for k in range(len(cells)))
-        return f"<tr>{''.join(f'<{tag}{k}>{escape(c)}</{tag}>' for k, c in zip(kinds, cells, strict=True))}</tr>"
-
-    return (
-        f"<table><thead>{row('th', names)}</thead><tbody>{''.join(row('td', cells) for cells in rows)}</tbody></table>"
-    )
 
 
 def _edge(edge: MapEdge, names: tuple[str, ...]) -> Iterator[str]:
@@ -172,7 +156,3 @@ def _deviation(found: Map, scan: int) -> float:
     motion = np.hstack([np.array([[0, z, -y], [-z, 0, x], [y, -x, 0]]), np.eye(3)])
     spread = motion @ found.covariances[scan] @ motion.T
     return float(np.sqrt(max(0.0, np.linalg.eigvalsh(spread)[-1])))
-
-
-def _asset(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")

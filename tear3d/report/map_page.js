@@ -1,16 +1,9 @@
 // Fills the view of the map and wires its buttons.
 
-const data = JSON.parse(document.getElementById("report-data").textContent);
-
-function floats(text) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  return new Float32Array(bytes.buffer);
-}
-
 function showMap(renderer) {
   const o = data.orientation;
   const camera = new Camera([o.slice(0, 3), o.slice(3, 6), o.slice(6, 9)]);
-  const view = new View(document.getElementById("view-map"), renderer, camera, { frame: data.frame });
+  const view = new View(find("#view-map"), renderer, camera, { frame: data.frame });
   const positions = floats(data.points);
   const scans = floats(data.scans);
   const tints = new Float32Array(4 * scans.length);
@@ -22,23 +15,10 @@ function showMap(renderer) {
     view.layers.push({ name, kind: "lines", positions: lines, colour: `--${name}`, alpha: 0.9, visible: true });
     view.layers.push({ name, kind: "points", positions: lines, colour: `--${name}`, size: 0.03, visible: true });
   }
-  for (const button of document.querySelectorAll("[data-layer]")) {
-    button.addEventListener("click", () => {
-      const on = button.getAttribute("aria-pressed") !== "true";
-      button.setAttribute("aria-pressed", String(on));
-      for (const layer of view.layers) if (layer.name === button.dataset.layer) layer.visible = on;
-      camera.redraw();
-    });
-  }
-  document.getElementById("reset-view").addEventListener("click", () => camera.reset());
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-    palette.clear();
-    camera.redraw();
-  });
-  renderer.onRestore(() => camera.redraw());
+  wireLayers([view], camera);
+  find("#reset-view").addEventListener("click", () => camera.reset());
+  keepDrawn(renderer, () => camera.redraw());
   camera.redraw();
 }
 
-const renderer = createRenderer();
-if (renderer) showMap(renderer);
-else document.documentElement.classList.add("no-webgl");
+startViews(showMap);

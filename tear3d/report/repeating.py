@@ -45,9 +45,11 @@ def _python(result: Result, about: About) -> str:
     return f"result = {python_call(register, 'source, target', given)}"
 
 
-def prints(source: FloatArray, target: FloatArray, about: About) -> dict[str, str]:
-    """Fingerprints of what the run read."""
-    files = {
-        str(each["path"]): f"{words.count(each['bytes'])} bytes, sha256 {each['sha256'][:16]}…" for each in about.inputs
-    }
-    return {"pairs": f"sha256 {fingerprint(source, target)}…"} | files
+def inputs(source: FloatArray, target: FloatArray, about: About) -> str:
+    """Fingerprints of what the run read, as a table that a narrow screen can hold."""
+    rows = [("the pairs", f"{words.count(len(source))}, sha256 {fingerprint(source, target)}…")]
+    rows += [
+        (str(one["path"]), f"{words.count(one['bytes'])} bytes, sha256 {one['sha256'][:16]}…") for one in about.inputs
+    ]
+    body = "".join(f"<tr><td>{escape(name)}</td><td>{escape(text)}</td></tr>" for name, text in rows)
+    return f'<h3 class="gap">What was read</h3><table class="inputs">{body}</table>'

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tear3d.features.work import each
+from tear3d.io.cloud import Cloud
 from tear3d.problem.arrays import FloatArray
 from tear3d.report.sampling import choose, thin
-from tear3d.report.shading import Shading
+from tear3d.report.shading import UNKNOWN, Lengths, Shading
+from tear3d.report.tints import Choice, choices
 
 POINT_BUDGET = 30_000
 """Points of one cloud; a view shows two clouds."""
@@ -28,6 +30,35 @@ class Scene(NamedTuple):
     """For JSON."""
     shading: Shading | None
     """How far they are apart; None where only pairs are known."""
+    tints: Sequence[Choice] = ()
+    """The colours that the files have."""
+
+
+class Poses(NamedTuple):
+    """What the source is moved by."""
+
+    own: Mapping[str, FloatArray]
+    """Of the result, by name; the last one is returned."""
+    others: Sequence[FloatArray] = ()
+    """Its alternatives."""
+
+    @property
+    def final(self) -> FloatArray:
+        return self.own[self.name]
+
+    @property
+    def name(self) -> str:
+        """Of the last one."""
+        return list(self.own)[-1]
+
+    def named(self) -> dict[str, FloatArray]:
+        """All of them, the last one first."""
+        return {self.name: self.final, **self.own, **{other_name(k): pose for k, pose in enumerate(self.others)}}
+
+
+def other_name(number: int) -> str:
+    """What shadings call an alternative, the first is 0."""
+    return f"other {number + 1}"
 
 
 def pack(values: NDArray[Any]) -> str:
@@ -39,26 +70,24 @@ def build_scene(
     source: FloatArray,
     target: FloatArray,
     inliers: NDArray[np.bool_],
-    poses: dict[str, FloatArray],
-    source_cloud: FloatArray | None = None,
-    target_cloud: FloatArray | None = None,
+    poses: Poses,
+    clouds: tuple[Cloud | None, Cloud | None] = (None, None),
     *,
     parts: Sequence[tuple[NDArray[np.bool_], FloatArray]] = (),
-    noise_bound: float | None = None,
+    lengths: Lengths = UNKNOWN,
 ) -> Scene:
-    """What the 3D view draws; `parts` are the pairs and the poses of several motions, `noise_bound` the scale for how
+    """What the 3D view draws; `parts` are the pairs and the poses of several motions, `lengths` the scale for how
     far clouds are apart.
 
     Each cloud is centred on its own median in float64 and scaled before it becomes float32, so
     that UTM coordinates keep their digits; the poses are rewritten for these coordinates.
     """
-    left = source if source_cloud is None else source_cloud
-    right = target if target_cloud is None else target_cloud
-    whole = right
-    left, right = each(lambda cloud: cloud[thin(cloud, POINT_BUDGET)], (left, right))
-    shading = None
-    if source_cloud is not None and target_cloud is not None:
-        shading = Shading.of(_move(next(reversed(poses.values())), left), whole, noise_bound)
+    given = [Cloud(pairs) if cloud is None else cloud for pairs, cloud in zip((source, target), clouds, strict=True)]
+    whole = [cloud.points for cloud in given]
+    chosen = each(lambda points: thin(points, POINT_BUDGET), whole)
+    left, right = (points[rows] for points, rows in zip(whole, chosen, strict=True))
+    shading = None if None in clouds else Shading.of(left, whole[1], poses.named(), lengths)
+    tints = choices(given)
     source_origin, target_origin = np.median(left, axis=0), np.median(right, axis=0)
     left, right = left - source_origin, right - target_origin
     scale = max(_radius(left), _radius(right)) or 1.0
@@ -79,14 +108,19 @@ def build_scene(
         rows = _some(mask)
         return np.hstack([(source[rows] - source_origin) / scale, (target[rows] - target_origin) / scale])
 
-    matrices = {name: inside(pose) for name, pose in poses.items()}
     for mask, _ in parts:
         inliers = inliers | mask
     lines = {"inliers": between(inliers), "outliers": between(~inliers)}
     moving = [{"pairs": pack(between(mask)), "matrix": _column_major(inside(pose))} for mask, pose in parts]
     # Target points of outlier pairs say nothing about the shape: frame what the pose explains.
-    shape = right if target_cloud is not None or len(lines["inliers"]) < 3 else lines["inliers"][:, 3:]
-    final = next(reversed(matrices.values()))
+    shape = right if clouds[1] is not None or len(lines["inliers"]) < 3 else lines["inliers"][:, 3:]
+    moved = _move(inside(poses.final), left)
+    others = []
+    for number, pose in enumerate(map(inside, poses.others)):
+        near = None if shading is None else shading.packed_near(other_name(number))
+        # Both views that stand side by side have the same frame, in which all of both is in sight.
+        frame = _frame(moved, _move(pose, left), shape)
+        others.append({"matrix": _column_major(pose), "near": near, "frame": frame})
     drawn = {
         "source": pack(left),
         "target": pack(right),
@@ -94,15 +128,21 @@ def build_scene(
         "outliers": pack(lines["outliers"]),
         "parts": moving,
         "before": _column_major(before),
-        "after": {name: _column_major(matrix) for name, matrix in matrices.items()},
-        "frames": [_frame(_move(before, left), shape), _frame(_move(final, left), shape)],
+        "after": {name: _column_major(inside(pose)) for name, pose in poses.own.items()},
+        "others": others,
+        "frames": [_frame(_move(before, left), shape), _frame(moved, shape)],
         "orientation": _orientation(shape).ravel().tolist(),
-        "faint": target_cloud is None and bool(2 * np.count_nonzero(inliers) < len(inliers)),
+        "faint": clouds[1] is None and bool(2 * np.count_nonzero(inliers) < len(inliers)),
         "movedTogether": distance * scale if moved_together else None,
-        "shades": None if shading is None else pack(shading.shares),
+        "shades": None if shading is None else {name: shading.packed(name) for name in poses.own},
+        "near": None if shading is None else {name: shading.packed_near(name) for name in poses.own},
+        "tints": [
+            [None if tint is None else tint.packed(rows) for tint, rows in zip(choice.tints, chosen, strict=True)]
+            for choice in tints
+        ],
         "shown": [len(left), len(right), len(lines["inliers"]), len(lines["outliers"])],
     }
-    return Scene(drawn, shading)
+    return Scene(drawn, shading, tints)
 
 
 def _some(mask: NDArray[np.bool_]) -> NDArray[np.intp]:

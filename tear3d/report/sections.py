@@ -74,10 +74,11 @@ def pose_choice(poses: dict[str, FloatArray]) -> str:
     if len(poses) < 2:
         return ""
     last = next(reversed(poses))
-    return "".join(
+    made = "".join(
         f'<button data-pose="{name}" aria-pressed="{str(name == last).lower()}">{name.capitalize()}</button>'
         for name in poses
     )
+    return f'<div class="buttons choice"><span>Pose</span>{made}</div>'
 
 
 def _listed(values: FloatArray, digits: int = 6) -> str:
@@ -144,20 +145,34 @@ def stage_table(stages: tuple[StageCertificate, ...]) -> str:
         )
         for stage in stages
     ]
-    return table(names, rows) + _EXPLANATION.replace("$what", _OF_POSE if far else _OF_ROWS)
+    return table(names, rows, stacked=True) + _EXPLANATION.replace("$what", _OF_POSE if far else _OF_ROWS)
 
 
-def table(names: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    """One that scrolls sideways where it must."""
-    head, body = _table_row("th", names), "".join(_table_row("td", row) for row in rows)
-    return f'<div class="scroll"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>'
+def table(
+    names: tuple[str, ...],
+    rows: Sequence[tuple[str, ...]],
+    numbers: Sequence[int] | None = None,
+    *,
+    stacked: bool = False,
+) -> str:
+    """One that scrolls sideways where it must.
 
+    Columns with `numbers` are aligned to the right, all but the first and the last by default. On narrow screens the
+    cells of a `stacked` one stand below each other, each with the name of its column.
+    """
+    which = range(1, len(names) - 1) if numbers is None else numbers
 
-def _table_row(tag: str, cells: tuple[str, ...]) -> str:
-    """A row whose inner columns are numbers."""
-    classes = ["", *[' class="num"'] * (len(cells) - 2), ""]
-    parts = (f"<{tag}{kind}>{escape(cell)}</{tag}>" for kind, cell in zip(classes, cells, strict=True))
-    return f"<tr>{''.join(parts)}</tr>"
+    def row(tag: str, cells: tuple[str, ...]) -> str:
+        parts = []
+        for k, (name, cell) in enumerate(zip(names, cells, strict=True)):
+            kind = ' class="num"' if k in which else ""
+            label = f' data-label="{escape(name)}"' if stacked and tag == "td" else ""
+            parts.append(f"<{tag}{kind}{label}>{escape(cell)}</{tag}>")
+        return f"<tr>{''.join(parts)}</tr>"
+
+    kind = ' class="stacked"' if stacked else ""
+    body = "".join(row("td", cells) for cells in rows)
+    return f'<div class="scroll"><table{kind}><thead>{row("th", names)}</thead><tbody>{body}</tbody></table></div>'
 
 
 def stage_section(stage: StageCertificate, shape: Arcs | SphereCells | None, index: int) -> str:
@@ -188,11 +203,12 @@ def stage_section(stage: StageCertificate, shape: Arcs | SphereCells | None, ind
     elif isinstance(shape, Arcs):
         legend = _cell_legend("The circle of directions left, halved outwards.", split)
         figures.append(f'<figure><div class="rings">{charts.arc_chart(shape)}</div>{legend}</figure>')
-    sentence = escape(words.stage_sentence(stage))
-    return (
-        f'<div class="stage"><h3>{escape(stage.name)}</h3><p class="note">{sentence}</p>'
-        f'<div class="pair">{"".join(figures)}</div></div>'
-    )
+    sentence = words.stage_sentence(stage) + ("" if chart else f" {charts.progress_words(stage)}")
+    told = f'<p class="note">{escape(sentence.strip())}</p>'
+    shown = told + f'<div class="pair">{"".join(figures)}</div>'
+    if len(figures) == 1:  # the words fill the place of the other
+        shown = f'<div class="pair">{figures[0]}{told}</div>'
+    return f'<div class="stage"><h3>{escape(stage.name)}</h3>{shown}</div>'
 
 
 def _cell_legend(text: str, *keys: str, ramp: tuple[str, str] = ("pruned, early", "late")) -> str:

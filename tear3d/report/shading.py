@@ -1,45 +1,84 @@
-"""How far the source lies from the target under the pose, for the view that shows it in colours."""
+"""How far the source lies from the target under each pose that a page shows."""
 
 from __future__ import annotations
 
-from html import escape
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tear3d.features.tree import Tree
 from tear3d.problem.arrays import FloatArray, spread_rows
-from tear3d.report import words
 
-COMPARED = 100_000
-"""Points of the target at most, evenly in their order (free choice)."""
+COMPARED = 400_000
+"""Points of the target at most, evenly in their order: a tree of them takes some tenths of a second (free choice)."""
 BOUNDS = 3.0
 """The colours end at so many noise bounds, or at ..."""
 MOST = 0.95
 """... this quantile where there is none."""
 
 
-class Shading(NamedTuple):
-    """Distances of points of the source, as shares of what the last colour stands for."""
+class Lengths(NamedTuple):
+    """What is near, where that is known."""
 
-    shares: FloatArray
-    """From 0 to 1; farther points have 1."""
+    noise_bound: float | None = None
+    reach: float | None = None
+    """A point of the target so near to one of the source is its counterpart."""
+    reach_is: str = ""
+    """In words."""
+
+
+UNKNOWN = Lengths()
+
+
+@dataclass(frozen=True)
+class Shading:
+    """Distances of points of the source to the nearest point of the target, by the name of the pose."""
+
+    distances: Mapping[str, FloatArray]
     end: float
-    beyond: float
-    """The share of the points that are farther."""
+    """What the last colour stands for."""
+    lengths: Lengths = UNKNOWN
+    compared: tuple[int, int] = (0, 0)
+    """Points of the target that were compared, and all of them."""
 
     @classmethod
-    def of(cls, moved: FloatArray, target: FloatArray, noise_bound: float | None) -> Shading:
-        """Of points that were moved by the pose; `noise_bound` sets the scale where there is one."""
-        distances, _ = Tree(target[spread_rows(len(target), COMPARED)]).nearest(moved)
-        end = BOUNDS * noise_bound if noise_bound else float(np.quantile(distances, MOST))
-        end = end or 1.0
-        return cls(np.minimum(distances / end, 1.0), end, float(np.mean(distances > end)))
+    def of(
+        cls, source: FloatArray, target: FloatArray, poses: Mapping[str, FloatArray], lengths: Lengths = UNKNOWN
+    ) -> Shading:
+        """Without a noise bound the distances under the first of the poses set the scale."""
+        some = target[spread_rows(len(target), COMPARED)]
+        tree = Tree(some)
+        distances = {name: tree.nearest(source @ pose[:3, :3].T + pose[:3, 3])[0] for name, pose in poses.items()}
+        first = next(iter(distances.values()))
+        end = BOUNDS * lengths.noise_bound if lengths.noise_bound else float(np.quantile(first, MOST))
+        return cls(distances, end or 1.0, lengths, (len(some), len(target)))
 
-    def button(self) -> str:
-        return '<button data-shade aria-pressed="false">Distances</button>'
+    def beyond(self, pose: str) -> float:
+        """The share of the points that are farther than the colours tell."""
+        return float(np.mean(self.distances[pose] > self.end))
 
-    def legend(self) -> str:
-        beyond = f"; {words.part(self.beyond)} of the points shown are farther" if self.beyond else ""
-        text = f"{words.number(self.end, 3)} from the target under the pose{beyond}"
-        return f'<p class="hint hidden" id="shade-legend">0 <i class="shades"></i> {escape(text)}</p>'
+    def near(self, pose: str) -> NDArray[np.bool_] | None:
+        """The points that have a counterpart; None where nothing says what is near."""
+        return None if self.lengths.reach is None else np.asarray(self.distances[pose] <= self.lengths.reach)
+
+    def overlap(self, pose: str) -> float:
+        """Their share; NaN where nothing says what is near."""
+        near = self.near(pose)
+        return float("nan") if near is None else float(near.mean())
+
+    def packed(self, pose: str) -> str:
+        """Base64 of one byte for each point: 255 is the last colour."""
+        return _text(np.rint(255.0 * np.minimum(self.distances[pose] / self.end, 1.0)).astype(np.uint8))
+
+    def packed_near(self, pose: str) -> str | None:
+        """Base64 of one bit for each point, the highest of a byte first."""
+        near = self.near(pose)
+        return None if near is None else _text(np.packbits(near))
+
+
+def _text(values: NDArray[np.uint8]) -> str:
+    return base64.b64encode(values.tobytes()).decode("ascii")

@@ -34,6 +34,16 @@ def test_the_summary_shows_the_refined_pose_and_the_certificate(aligner, files):
     assert "downsample 100 ms, register 400 ms" in output
 
 
+def test_the_report_has_the_colours_of_the_files(aligner, files, tmp_path):
+    source, target = files
+    cloud = tear3d.Cloud.read(source)
+    coloured = tear3d.Cloud(cloud.points, {"colors": np.full((len(cloud), 3), 200, np.uint8)})
+    for given, shown in ((source, False), (coloured.write(tmp_path / "coloured.ply"), True)):
+        page = tmp_path / f"{shown}.html"
+        run("align", given, target, "--report", page, "--quiet")
+        assert ('data-paint="tint-0"' in page.read_text("utf-8")) == shown
+
+
 def test_options_reach_the_library(aligner, files):
     run("align", *files, "--quiet")
     run(

@@ -10,6 +10,7 @@ import pytest
 
 import tear3d
 from tear3d.report.card import card
+from tear3d.report.words import seconds
 
 
 def parsed(text):
@@ -29,7 +30,9 @@ def test_a_card_says_what_the_result_says(problem, certify):
     words = " ".join(page.itertext())
     assert ("Registered, and proven optimal" in words) == certify
     assert f"{result.transformation[0, 0]: .6f}" in words
-    assert (page.find(".//svg") is not None) == certify
+    assert ("any pose, at most: 101\u202f%" in words) == certify
+    assert "this pose: 100\u202f%" in words
+    assert f"time {seconds(sum(result.seconds.values()))}, of the whole call" in words
     assert not re.search(r"(?:src|href)=|url\(|<script", text)
 
 
@@ -41,6 +44,8 @@ def test_a_card_of_clouds_shows_them(problem):
     assert found.success
     assert "confirmed by the clouds" in words
     assert found.reasons[0] in words.replace("\u202f", " ")
+    assert "source, under the pose" in words
+    assert f"time {seconds(sum(found.seconds.values()))}, of the whole call" in words
     dots = [path.get("d").count("M") for path in page.iter("path")]
     assert len(dots) == 2
     assert min(dots) > 300
@@ -60,3 +65,20 @@ def test_without_a_pose_none_is_shown():
     with np.errstate(all="ignore"):
         same = tear3d.register(np.ones((9, 3)), np.ones((9, 3)) * 2.0, noise_bound=0.1, estimate_scale=True)
     assert "no pose" in same._repr_html_()
+
+
+def test_the_bars_are_what_poses_save(problem):
+    result = tear3d.register(problem.source, problem.target, noise_bound=problem.noise_bound)
+    page = parsed(card(result))
+    widths = [float(bar.get("width")) for bar in page.iter("rect")]
+    certificate, best = result.certificate, result.alternatives[0]
+    longest = 1.0 + certificate.gap
+    wanted = [1.0, longest, certificate.runner_up, best.saving / result.saving]
+    np.testing.assert_allclose(widths, 200.0 * np.array(wanted) / longest, atol=0.06)
+    assert page.find(".//svg").get("height") == str(16 + 48 * 4)
+
+
+def test_with_nothing_to_compare_there_is_no_picture(problem):
+    result = tear3d.register(problem.source, problem.target, noise_bound=problem.noise_bound, certify=False)
+    object.__setattr__(result, "alternatives", ())
+    assert "<svg" not in card(result)

@@ -149,3 +149,19 @@ def test_clouds_that_were_not_compared_give_a_page(tmp_path):
     assert "Overlap" not in page
     assert "What was tried" not in page
     assert "In Python" not in page, "the options of the call are not known"
+
+
+def test_the_header_says_no_sentence_twice(tmp_path):
+    problem = tear3d.synthetic.make_problem(600, 0.8, seed=1)
+    result = tear3d.register(problem.source, problem.target, noise_bound=problem.noise_bound)
+    told = "no rotation and translation saves more than 1 % beyond this one"
+    page = write_report(tmp_path / "a.html", result, problem.source, problem.target).read_text("utf-8")
+    header = (
+        html.unescape(re.search(r"<header>.*?</header>", page, re.DOTALL).group()).replace("\u202f", " ").casefold()
+    )
+    assert told in result.message
+    assert header.count(told) == 1
+    sentence = judged.verdict(result).sentence
+    assert judged.rest_of_message(result, sentence) == ""
+    object.__setattr__(result, "message", f"{result.message}; it lies at the edge")
+    assert judged.rest_of_message(result, sentence) == "it lies at the edge"

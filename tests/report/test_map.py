@@ -72,6 +72,9 @@ def test_it_draws_the_map_in_a_browser(made, tmp_path):
         browser.wait_for(f"{inked} < {with_points}")
         time.sleep(0.1)
         assert not [each for each in browser.problems if "GPU stall" not in each and "readback" not in each]
-        assert json.loads(browser.run("JSON.stringify(data.colours)"))[0] == made.merged().colours[0].tolist()
+        assert (
+            json.loads(browser.run("document.getElementById('report-data').textContent"))["colours"][0]
+            == made.merged().colours[0].tolist()
+        )
     finally:
         browser.close()

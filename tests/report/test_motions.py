@@ -7,7 +7,7 @@ import numpy as np
 from tear3d.report.html import write_report
 from tear3d.report.judged import next_best
 from tear3d.report.motions import how_many, rows, section
-from tear3d.report.scene import build_scene
+from tear3d.report.scene import Poses, build_scene
 from tests.report.case import make_case
 from tests.report.motions import two_motions
 
@@ -35,7 +35,8 @@ def test_pairs_of_every_motion_are_drawn_by_its_own_pose(tmp_path):
     result = two_motions()
     points = np.random.default_rng(0).normal(size=(200, 3))
     parts = [(one.inlier_mask, one.transformation) for one in result.instances]
-    scene, _ = build_scene(points, points, result.inlier_mask, {"found": result.transformation}, parts=parts)
+    poses = Poses({"found": result.transformation})
+    scene = build_scene(points, points, result.inlier_mask, poses, parts=parts).drawn
     assert len(scene["parts"]) == 2
     assert scene["parts"][0]["matrix"] != scene["parts"][1]["matrix"]
     assert scene["shown"][2:] == [100, 100]  # inliers of any motion, and the rest

@@ -13,7 +13,7 @@ from tear3d.report.axes import Scale
 from tear3d.report.cells import Arcs, SphereCells, cells_of, snap_to_cube
 from tear3d.report.residuals import histogram, noise_bounds, residuals
 from tear3d.report.sampling import choose, thin
-from tear3d.report.scene import build_scene
+from tear3d.report.scene import Poses, build_scene
 from tear3d.result import Certificate
 from tests.report.case import cube_cells, make_case, make_pose_case, torus
 
@@ -226,7 +226,7 @@ def test_scene_keeps_large_coordinates_and_fits_the_budget():
     source = torus(n)
     target = source + origin
     mask = rng.random(n) < 0.3
-    scene, _ = build_scene(source, target, mask, {"found": pose})
+    scene = build_scene(source, target, mask, Poses({"found": pose})).drawn
     buffers = {k: np.frombuffer(base64.b64decode(scene[k]), "<f4") for k in ("source", "target", "inliers")}
     assert len(buffers["source"]) + len(buffers["target"]) <= 2 * 3 * 30_000
     assert scene["movedTogether"] == pytest.approx(np.linalg.norm(origin), rel=1e-3)
