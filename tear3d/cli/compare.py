@@ -63,11 +63,16 @@ def compare(
             cloud = carried.read(source)
             moved = carried.points(cloud if matrix is None else carried.moved(cloud, matrix))
         with session.step(f"read {target.name}"):
-            other = carried.points(carried.read(target))
+            against = carried.read(target)
+            other = carried.points(against)
+        doubt = ""
+        if matrix is None:
+            doubt = carried.references_differ([(source.name, cloud), (target.name, against)])
         compile_when_cold(session, ("clouds",))
         with session.step("measure"):
             distances = _distances(moved, other)
-            facts = _facts(source, target, distances, max_distance)
+            facts = {**_facts(source, target, distances, max_distance), "pose": None if pose is None else str(pose)}
+            facts["notes"] = [f"{doubt}: the distances are between numbers of two references"] if doubt else []
         if report is not None:
             from tear3d.report.distances import write_distances_page
 
@@ -120,7 +125,11 @@ def _rows(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
     far = facts["num_points"] - facts["num_compared"]
     left = f", {words.count(far)} farther away than {facts['max_distance']:g} left out" if far else ""
-    yield "compared", f"{words.count(facts['num_compared'])} points of {facts['source']} with {facts['target']}{left}"
+    by = f", moved by {facts['pose']}," if facts["pose"] else ""
+    number = words.count(facts["num_compared"])
+    yield "compared", f"{number} points of {facts['source']}{by} with {facts['target']}{left}"
+    for note in facts["notes"]:
+        yield "note", note
     yield "mean", f"{words.number(facts['mean'])}, root mean square {words.number(facts['rms'])}"
     yield "median", words.number(facts["quantiles"]["0.5"])
     for share in ("0.9", "0.95", "0.99"):

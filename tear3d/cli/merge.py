@@ -26,6 +26,13 @@ def merge(
         float | None,
         typer.Option(help="Keep one point for each voxel of this size, the middle of those in it.", show_default=False),
     ] = None,
+    ignore_crs: Annotated[
+        bool,
+        typer.Option(
+            "--ignore-crs",
+            help="Merge files of different coordinate references as they are; the result says that of the first.",
+        ),
+    ] = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -36,6 +43,9 @@ def merge(
       tear3d merge left.ply right.ply -o both.ply
       tear3d merge scan1.ply scan2.ply --pose aligned/pose.txt -o both.ply
       tear3d merge scans/a.laz scans/b.laz --voxel-size 0.05 -o thin.ply
+
+    Files that say different coordinate references are refused, but for those that --pose moves: they are taken to be
+    in the frame of the others then.
     """
     poses = pose or []
     with exit_on_errors(), Session(context, quiet=quiet) as session:
@@ -50,6 +60,8 @@ def merge(
             with session.step(f"read {path.name}"):
                 cloud = carried.read(path)
                 clouds.append(carried.moved(cloud, matrices[number]) if number < len(matrices) else cloud)
+        named = [(path.name, cloud) for path, cloud in zip(files, clouds, strict=True)]
+        clouds = carried.one_reference(named, len(matrices), ignore=ignore_crs)
         whole = carried.joined(clouds)
         if voxel_size is not None:
             with session.step("thin"):

@@ -78,6 +78,9 @@ def refine(
         for path in (source, target):
             with session.step(f"read {path.name}"):
                 clouds.append(carried.read(path))
+        doubt = ""
+        if initial is None:
+            doubt = carried.references_differ([(path.name, cloud) for path, cloud in zip(inputs, clouds, strict=False)])
         compile_when_cold(session, ("clouds",))
         found = refine_icp(
             carried.points(clouds[0]),
@@ -93,12 +96,13 @@ def refine(
             pose.parent.mkdir(parents=True, exist_ok=True)
             write_pose(pose, found.transformation)
         if out is not None:
-            carried.write(out, carried.moved(clouds[0], found.transformation))
+            carried.write(out, carried.moved_onto(*clouds, found.transformation))
         session.bar.stop()
         after, before = (carried.points(carried.moved(clouds[0], T)) for T in (found.transformation, start))
         shift = float(np.linalg.norm(after - before, axis=1).mean())
-        facts = {**found.to_dict(), "initial": start, "mean_shift": shift}
-        saying.tell("refinement", facts, _rows(found, shift), as_json=as_json, quiet=quiet)
+        facts = {**found.to_dict(), "initial": start, "mean_shift": shift, "notes": [doubt] if doubt else []}
+        rows = [*_rows(found, shift), *(("note", note) for note in facts["notes"])]
+        saying.tell("refinement", facts, rows, as_json=as_json, quiet=quiet)
         if not (quiet or as_json):
             for path in filter(None, (pose, out)):
                 typer.echo(f"wrote {path}")

@@ -46,4 +46,10 @@ def transform(
             carried.write(out, carried.moved(cloud, matrix))
         session.bar.stop()
         if not quiet:
-            typer.echo(f"wrote {out}: {len(carried.points(cloud))} points")
+            from tear3d.io.clouds import REFERENCED
+
+            told = carried.reference(cloud)
+            still = (
+                f"; it still says the coordinate reference {told}" if told and out.suffix.lower() in REFERENCED else ""
+            )
+            typer.echo(f"wrote {out}: {len(carried.points(cloud))} points{still}")

@@ -17,7 +17,7 @@ from tear3d.io.atomic import atomic_write
 from tear3d.io.checks import clean_points, format_errors, memory_limit, missing
 from tear3d.io.cloud import Cloud
 from tear3d.io.columns import tidy
-from tear3d.io.reference import name_of
+from tear3d.io.reference import reference_of
 from tear3d.problem.arrays import finite_rows
 
 MODULES = {
@@ -193,8 +193,9 @@ def write_cloud(path: str | os.PathLike[str], points: ArrayLike | Cloud) -> None
         raise InputError("points has shape (0, 3): pass at least one point, points as rows (N×3)")
     if not np.isfinite(cloud.points).all():
         raise InputError("points has NaN or infinite coordinates; remove these rows before writing")
-    if cloud.crs is not None and suffix not in REFERENCED:
-        logger.warning("%s has no place for the coordinate reference %s", suffix, name_of(cloud.crs))
+    reference = reference_of(cloud)
+    if reference is not None and (suffix not in REFERENCED or (cloud.crs is None and suffix == ".npz")):
+        logger.warning("%s has no place for the coordinate reference %s", suffix, reference.name)
     module = importlib.import_module(f"tear3d.io.{name}")
     with atomic_write(path) as handle:
         module.write(handle, cloud, suffix)
