@@ -96,7 +96,7 @@ def refine(
             pose.parent.mkdir(parents=True, exist_ok=True)
             write_pose(pose, found.transformation)
         if out is not None:
-            carried.write(out, carried.moved_onto(*clouds, found.transformation))
+            carried.write(out, carried.moved_onto(clouds[0], clouds[1], found.transformation))
         session.bar.stop()
         after, before = (carried.points(carried.moved(clouds[0], T)) for T in (found.transformation, start))
         shift = float(np.linalg.norm(after - before, axis=1).mean())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -45,7 +45,8 @@ def view(
             check_new(out, [*files, *([] if pose is None else [pose])])
             check_page(out)
         matrix = None if pose is None else carried.read_pose(pose)
-        clouds, shown = [], []
+        clouds: list[Any] = []
+        shown: list[Shown] = []
         for path in files:
             with session.step(f"read {path.name}"):
                 cloud = carried.read(path)

@@ -141,7 +141,8 @@ def _chooser(choices: Sequence[Choice], several: bool) -> str:
         return ""
     usual = " selected" if several else ""
     options = "".join(f'<option value="{k}">{escape(one.name)} of the files</option>' for k, one in enumerate(choices))
-    return f'\n<label>colour <select id="tint">{options}<option value=""{usual}>one for each file</option></select></label>'
+    options += f'<option value=""{usual}>one for each file</option>'
+    return f'\n<label>colour <select id="tint">{options}</select></label>'
 
 
 def _legends(choices: Sequence[Choice]) -> str:

@@ -85,11 +85,9 @@ def _intensity(clouds: Sequence[Cloud]) -> Choice:
     if low == high:
         scale = f'<i class="swatch" style="background:{palette[_STEPS // 2]}"></i> {words.number(low)}'
     else:
-        shades = ", ".join(INTENSITY)
-        scale = (
-            f'{words.number(low)} and less <i class="scale" style="background:linear-gradient(to right, {shades})"></i> '
-            f"{words.number(high)} and more"
-        )
+        ramp = f"linear-gradient(to right, {', '.join(INTENSITY)})"
+        bar = f'<i class="scale" style="background:{ramp}"></i>'
+        scale = f"{words.number(low)} and less {bar} {words.number(high)} and more"
     missing = any(values is not None and not np.isfinite(values).all() for values in found)
     nothing = f'&ensp;<i class="swatch" style="background:{NOTHING}"></i> no number' if missing else ""
     return Choice("intensity", tints, f"intensity {scale}{nothing}{_without(tints)}")

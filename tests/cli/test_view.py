@@ -199,7 +199,10 @@ def test_the_page_in_a_browser(place):
         legends = "[...document.querySelectorAll('.legend:not(.hidden)')].map((each) => each.innerText).join('|')"
         assert "as the files have them" in browser.run(legends)
         before = browser.run(reddish)
-        choose = "(() => { const s = document.getElementById('tint'); s.value = %s; s.dispatchEvent(new Event('change')); })()"
+        choose = (
+            "(() => { const s = document.getElementById('tint'); s.value = %s; "
+            "s.dispatchEvent(new Event('change')); })()"
+        )
         browser.run(choose % "'1'")
         browser.wait_for(f"{reddish} < {before / 1.5}")
         assert "class 2: 200" in browser.run(legends)
