@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tear3d.cli import options
+from tear3d.cli import options, saying
 from tear3d.cli.session import INTERRUPTED, NOT_PROVEN, exit_on_errors
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def _show(work: Batch, out: Path, *, as_json: bool, quiet: bool) -> None:
         typer.echo(f"{row['name']}: {row['reason']}")
     if len(look) > _MOST:
         typer.echo(f"and {len(look) - _MOST} more")
-    typer.echo(f"wrote {out / 'index.html'}, summary.csv, summary.json and pairs/")
+    saying.wrote(out / "index.html", ", summary.csv, summary.json and pairs/")
 
 
 _REST = (("not_registered", "not registered"), ("failed", "failed"), ("waiting", "not done yet"))

@@ -83,7 +83,7 @@ def compare(
         session.bar.stop()
         saying.tell("comparison", facts, _rows(facts), as_json=as_json, quiet=quiet)
         if report is not None and not (quiet or as_json):
-            typer.echo(f"wrote {report}")
+            saying.wrote(report)
 
 
 def _distances(points: FloatArray, other: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tear3d.cli import options
+from tear3d.cli import options, saying
 from tear3d.cli.session import NOT_PROVEN, Session, compile_when_cold, exit_on_errors
 
 if TYPE_CHECKING:
@@ -173,4 +173,4 @@ def _show(found: Map, out: Path, names: list[str], *, as_json: bool, quiet: bool
         from tear3d.cli.map_render import print_map
 
         print_map(found)
-        typer.echo(f"wrote {out} ({', '.join(names)})")
+        saying.wrote(out, f" ({', '.join(names)})")

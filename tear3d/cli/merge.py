@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tear3d.cli import carried, options
+from tear3d.cli import carried, options, saying
 from tear3d.cli.session import Session, exit_on_errors
 from tear3d.cli.transform import CloudOut
 
@@ -72,4 +72,4 @@ def merge(
         if not quiet:
             every = sum(len(carried.points(cloud)) for cloud in clouds)
             kept = len(carried.points(whole))
-            typer.echo(f"wrote {out}: {kept} points" + (f" of {every}" if kept != every else ""))
+            saying.wrote(out, f": {kept} points" + (f" of {every}" if kept != every else ""))

@@ -67,13 +67,13 @@ class Outputs:
 
         return [{"path": str(path), "bytes": path.stat().st_size, "sha256": sha256(path)} for path in inputs]
 
-    def write(self, run: Run, settings: dict[str, Any], log: str) -> list[str]:
-        """Write everything asked for, and say what."""
+    def write(self, run: Run, settings: dict[str, Any], log: str) -> list[tuple[str, str]]:
+        """Write everything asked for, and return the names, with what is in them."""
         from tear3d.cli.folder import to_json, write_folder
         from tear3d.io.atomic import atomic_write
         from tear3d.io.poses import write_pose
 
-        written = [str(path) for path in self.files]
+        written = [(str(path), "") for path in self.files]
         for path in self.files:
             path.parent.mkdir(parents=True, exist_ok=True)
         if self.report is not None:
@@ -81,10 +81,10 @@ class Outputs:
         if self.pose is not None:
             write_pose(self.pose, run.transformation)
         if self.g2o is not None and not _write_edge(self.g2o, run):
-            written.remove(str(self.g2o))
+            written.remove((str(self.g2o), ""))
         if self.folder is not None:
             names = write_folder(self.folder, run, settings, log)
-            written.append(f"{self.folder}{os.sep} ({', '.join(names)})")
+            written.append((f"{self.folder}{os.sep}", f" ({', '.join(names)})"))
         elif self.out is not None:
             with atomic_write(self.out) as file:
                 file.write(to_json(run.summary).encode())

@@ -105,7 +105,7 @@ def refine(
         saying.tell("refinement", facts, rows, as_json=as_json, quiet=quiet)
         if not (quiet or as_json):
             for path in filter(None, (pose, out)):
-                typer.echo(f"wrote {path}")
+                saying.wrote(path)
     if not found.converged:
         raise typer.Exit(NOT_PROVEN)
 
@@ -119,8 +119,7 @@ def _rows(found: RefineResult, shift: float) -> Iterator[tuple[str, str]]:
 
     reach = f"within {number(found.max_distance)} of the target"
     kept = "" if found.iterations and shift > 0.0 else "; the start was kept"
-    yield "pose", matrix(found.transformation)
-    yield "", "target = pose · source"
+    yield "pose", f"{matrix(found.transformation)}\ntarget = pose · source"
     yield "converged", f"{'yes' if found.converged else 'no'}, after {found.iterations} steps{kept}"
     yield "moved", f"the points by {number(shift)} on average"
     yield "before", f"{words.part(found.initial_fitness)} of the source {reach}, rmse {number(found.initial_rmse)}"

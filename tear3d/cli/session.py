@@ -177,11 +177,11 @@ def finish(
 
         sys.stdout.write(to_json(run.summary))
     elif not session.quiet:
-        from tear3d.cli import render
+        from tear3d.cli import render, saying
 
         render.print_result(run, truth)
         for name in written:
-            typer.echo(f"wrote {name}")
+            saying.wrote(*name)
     code = exit_code(run.result, run.found)
     if code:
         raise typer.Exit(code)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tear3d.cli import options
+from tear3d.cli import options, saying
 from tear3d.cli.outputs import check_file
 from tear3d.cli.session import exit_on_errors
 
@@ -50,6 +50,6 @@ def synth(
                 bound = ""
         out.parent.mkdir(parents=True, exist_ok=True)
         write_pairs(out, problem.source, problem.target, **carried)
-        typer.echo(f"wrote {out}: {pairs} pairs, {problem.inlier_mask.sum()} of them right")
+        saying.wrote(out, f": {pairs} pairs, {problem.inlier_mask.sum()} of them right")
         if noise > 0:
             typer.echo(f"next: tear3d register {out}{bound}{'' if scale == 1.0 else ' --scale'}")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tear3d.cli import carried, options
+from tear3d.cli import carried, options, saying
 from tear3d.cli.session import Session, exit_on_errors
 
 CloudOut = Annotated[
@@ -52,4 +52,4 @@ def transform(
             still = (
                 f"; it still says the coordinate reference {told}" if told and out.suffix.lower() in REFERENCED else ""
             )
-            typer.echo(f"wrote {out}: {len(carried.points(cloud))} points{still}")
+            saying.wrote(out, f": {len(carried.points(cloud))} points{still}")

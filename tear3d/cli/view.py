@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tear3d.cli import carried, options
+from tear3d.cli import carried, options, saying
 from tear3d.cli.session import Session, exit_on_errors
 
 
@@ -67,7 +67,7 @@ def view(
             typer.echo(f"warning: {doubt}", err=True)
         if not quiet:
             moved = f" ({files[0]} moved by {pose})" if pose is not None else ""
-            typer.echo(f"wrote {page}{moved}")
+            saying.wrote(page, moved)
         if out is None:
             _open(page)
 
