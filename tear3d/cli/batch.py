@@ -93,7 +93,7 @@ def batch(
       3    some not: not registered, or failed
       130  interrupted; what was done is kept
     """
-    with exit_on_errors():
+    with exit_on_errors(context):
         from tear3d.cli.again import command_line
         from tear3d.cli.batch_board import Board
         from tear3d.cli.batch_run import Batch, How

@@ -18,13 +18,13 @@ FORMATS = (
 WRITTEN = ".ply, .pcd, .las, .laz, .e57, .npy, .npz, .xyz, .xyzn or .xyzrgb; .ply, .pcd and .xyz also with .gz"
 
 
-def read(path: Path) -> Cloud:
+def read(path: Path, max_bytes: int | None = None) -> Cloud:
     """The cloud of a file."""
     from tear3d.cli.outputs import check_input
     from tear3d.io.cloud import Cloud
 
     check_input(path)
-    return Cloud.read(path)
+    return Cloud.read(path, max_bytes=max_bytes)
 
 
 def write(path: Path, cloud: Cloud) -> None:

@@ -40,6 +40,7 @@ def compare(
         ),
     ] = None,
     as_json: options.AsJson = False,
+    max_bytes: options.FileBytes = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -52,7 +53,7 @@ def compare(
 
     Distances are to points, not to a surface: those of dense clouds that agree are about half their spacing.
     """
-    with exit_on_errors(), Session(context, quiet=quiet) as session:
+    with exit_on_errors(context), Session(context, quiet=quiet) as session:
         from tear3d.cli.outputs import check_new, check_page
 
         if report is not None:
@@ -60,10 +61,10 @@ def compare(
             check_page(report)
         matrix = None if pose is None else carried.read_pose(pose)
         with session.step(f"read {source.name}"):
-            cloud = carried.read(source)
+            cloud = carried.read(source, max_bytes)
             moved = carried.points(cloud if matrix is None else carried.moved(cloud, matrix))
         with session.step(f"read {target.name}"):
-            against = carried.read(target)
+            against = carried.read(target, max_bytes)
             other = carried.points(against)
         doubt = ""
         if matrix is None:

@@ -21,6 +21,7 @@ _USUAL = (0.05, 2000.0)
 def info(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help=f"A cloud: {carried.FORMATS}.")],
+    max_bytes: options.FileBytes = None,
     as_json: options.AsJson = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -31,9 +32,9 @@ def info(
       tear3d info scan.ply
       tear3d info scan.laz --json
     """
-    with exit_on_errors(), Session(context, quiet=False) as session:
+    with exit_on_errors(context), Session(context, quiet=False) as session:
         with session.step(f"read {file.name}"):
-            cloud = carried.read(file)
+            cloud = carried.read(file, max_bytes)
         compile_when_cold(session, ("clouds",))
         with session.step("measure"):
             facts = _facts(file, cloud)

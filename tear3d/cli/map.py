@@ -106,7 +106,7 @@ def map(
       3    scans are left over, or an edge was dropped that may be right
       130  interrupted; nothing was written
     """
-    with exit_on_errors(), Session(context, quiet=quiet) as session:
+    with exit_on_errors(context), Session(context, quiet=quiet) as session:
         import tear3d
         from tear3d.cli.map_folder import check_map_folder, write_map_folder
         from tear3d.features.voxel import check_voxel_size

@@ -33,6 +33,7 @@ def merge(
             help="Merge files of different coordinate references as they are; the result says that of the first.",
         ),
     ] = False,
+    max_bytes: options.FileBytes = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -48,7 +49,7 @@ def merge(
     in the frame of the others then.
     """
     poses = pose or []
-    with exit_on_errors(), Session(context, quiet=quiet) as session:
+    with exit_on_errors(context), Session(context, quiet=quiet) as session:
         from tear3d.errors import InputError
 
         carried.check(out, [*files, *poses])
@@ -58,7 +59,7 @@ def merge(
         clouds = []
         for number, path in enumerate(files):
             with session.step(f"read {path.name}"):
-                cloud = carried.read(path)
+                cloud = carried.read(path, max_bytes)
                 clouds.append(carried.moved(cloud, matrices[number]) if number < len(matrices) else cloud)
         named = [(path.name, cloud) for path, cloud in zip(files, clouds, strict=True)]
         clouds = carried.one_reference(named, len(matrices), ignore=ignore_crs)

@@ -44,6 +44,7 @@ def refine(
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the source, moved.", show_default=False)
     ] = None,
     as_json: options.AsJson = False,
+    max_bytes: options.FileBytes = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -60,7 +61,7 @@ def refine(
       2    bad input
       3    not converged, or the start was better than what came of it
     """
-    with exit_on_errors(), Session(context, quiet=quiet) as session:
+    with exit_on_errors(context), Session(context, quiet=quiet) as session:
         import numpy as np
 
         from tear3d.cli.outputs import check_new
@@ -77,7 +78,7 @@ def refine(
         clouds = []
         for path in (source, target):
             with session.step(f"read {path.name}"):
-                clouds.append(carried.read(path))
+                clouds.append(carried.read(path, max_bytes))
         doubt = ""
         if initial is None:
             doubt = carried.references_differ([(path.name, cloud) for path, cloud in zip(inputs, clouds, strict=False)])

@@ -13,6 +13,7 @@ from tear3d.cli.session import exit_on_errors
 
 
 def synth(
+    context: typer.Context,
     out: Annotated[
         Path, typer.Argument(metavar="FILE", help="File to write: .npz (with the truth), .npy, .csv or .txt.")
     ],
@@ -33,7 +34,7 @@ def synth(
 
     A .npz file also carries the noise bound and the truth: transformation and inlier_mask.
     """
-    with exit_on_errors():
+    with exit_on_errors(context):
         from tear3d.io.pairs import write_pairs
         from tear3d.lab.synthetic import make_problem
 

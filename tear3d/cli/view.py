@@ -25,6 +25,7 @@ def view(
             "--out", "-o", metavar="FILE", help="Write the page to this file, and open no browser.", show_default=False
         ),
     ] = None,
+    max_bytes: options.FileBytes = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -36,7 +37,7 @@ def view(
       tear3d view scan1.ply scan2.ply --pose aligned/pose.txt
       tear3d view scans/a.laz scans/b.laz --out scans.html
     """
-    with exit_on_errors(), Session(context, quiet=quiet) as session:
+    with exit_on_errors(context), Session(context, quiet=quiet) as session:
         from tear3d.cli.outputs import check_new, check_page
         from tear3d.report.shown import Shown, Words, write_clouds_page
         from tear3d.report.tints import choices
@@ -49,7 +50,7 @@ def view(
         shown: list[Shown] = []
         for path in files:
             with session.step(f"read {path.name}"):
-                cloud = carried.read(path)
+                cloud = carried.read(path, max_bytes)
                 by = f"the pose {pose}" if pose is not None and not shown else ""
                 if matrix is not None and not clouds:
                     cloud = carried.moved(cloud, matrix)
