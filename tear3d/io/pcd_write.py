@@ -83,9 +83,9 @@ def coordinates(points: NDArray[np.float64]) -> NDArray[Any]:
 
 def floats_do(points: NDArray[np.float64]) -> bool:
     """Whether floats are fine enough for these coordinates."""
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         off = np.abs(points.astype(np.float32) - points).max()
-        return bool(off <= FINE * np.ptp(points, axis=0).max())
+        return bool(np.isfinite(off) and off <= FINE * np.ptp(points, axis=0).max())
 
 
 def _packed(colours: NDArray[np.uint8]) -> NDArray[np.float32]:
