@@ -99,10 +99,11 @@ def batch(
         from tear3d.cli.batch_run import Batch, How
         from tear3d.cli.batch_store import Store
         from tear3d.cli.manifest import read_manifest
-        from tear3d.cli.outputs import check_parent
+        from tear3d.cli.outputs import check_folder_name, check_parent
 
         given = _given(voxel_size, noise_bound, refine, time_limit, rel_gap, seed, certify)
         jobs = read_manifest(manifest, out, given, all_pairs=all_pairs)
+        check_folder_name(out)
         check_parent(out)
         board, store = Board(quiet=quiet), Store(out)
         command = f"{command_line(context)} --out {shlex.quote(str(out))}"

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from tear3d.cli.folder import Run
 
 
+PAGES = (".html", ".htm")
+DOCUMENTS = (".pdf", ".png", ".jpg", ".zip", ".json", ".g2o", ".md", ".log")
+
+
 @dataclass(frozen=True)
 class Outputs:
     """The options --out, --report, --pose and --g2o."""
@@ -48,6 +52,7 @@ class Outputs:
             return
         from tear3d.cli.folder import check_folder
 
+        check_folder_name(self.folder)
         check_parent(self.folder)
         check_folder(self.folder)
         for path in (*inputs, *self.files):
@@ -119,9 +124,23 @@ def check_page(path: Path | None) -> None:
     """Refuse a name that promises something else than a page."""
     from tear3d.errors import InputError
 
-    if path is not None and path.suffix.lower() not in (".html", ".htm"):
+    if path is not None and path.suffix.lower() not in PAGES:
         kind = f"{path.suffix} cannot be written" if path.suffix else "has no suffix"
         raise InputError(f"{path}: {kind}; the page is HTML, pass a name that ends in .html")
+
+
+def check_folder_name(path: Path) -> None:
+    """Refuse the name of a file where a folder is going to be written."""
+    from tear3d.errors import InputError
+    from tear3d.io.clouds import MODULES
+
+    suffix = path.suffix.lower()
+    if suffix in PAGES:
+        raise InputError(f"{path}: is the name of a page, and --out writes a folder; the page is in it")
+    if (suffix in DOCUMENTS or suffix in MODULES) and not path.is_dir():
+        raise InputError(
+            f"{path}: is the name of a {suffix} file, and --out writes a folder; pass a name without suffix"
+        )
 
 
 def check_new(path: Path, inputs: Sequence[Path]) -> None:

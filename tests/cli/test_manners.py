@@ -51,6 +51,16 @@ def test_a_report_that_is_no_page_is_refused_before_the_work(solver, pairs_file,
     assert not (tmp_path / name).exists()
 
 
+@pytest.mark.parametrize("name", ["x.pdf", "x.html", "x.npz", "x.PLY"])
+@pytest.mark.parametrize("command", ["register", "align", "map", "batch"])
+def test_a_folder_does_not_get_the_name_of_a_file(solver, aligner, pairs_file, files, tmp_path, name, command):
+    inputs = {"register": [pairs_file], "align": files, "map": [tmp_path], "batch": [tmp_path]}[command]
+    failed = run(command, *inputs, "--out", tmp_path / name, code=2)
+    assert "--out writes a folder" in failed.stderr
+    assert not solver.calls
+    assert not (tmp_path / name).exists()
+
+
 def test_a_folder_is_called_a_folder(solver, aligner, pairs_file, files, tmp_path):
     for arguments in (
         ("register", tmp_path),
