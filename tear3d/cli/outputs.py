@@ -135,9 +135,11 @@ def check_folder_name(path: Path) -> None:
     from tear3d.io.clouds import MODULES
 
     suffix = path.suffix.lower()
+    if path.exists():
+        return
     if suffix in PAGES:
         raise InputError(f"{path}: is the name of a page, and --out writes a folder; the page is in it")
-    if (suffix in DOCUMENTS or suffix in MODULES) and not path.is_dir():
+    if suffix in DOCUMENTS or suffix in MODULES:
         raise InputError(
             f"{path}: is the name of a {suffix} file, and --out writes a folder; pass a name without suffix"
         )

@@ -31,7 +31,7 @@ def as_options(text: str, context: Any) -> str:
         elif "_" in name:
             text = re.sub(rf"(?<![\w/\\.-]){name}(?![\w.]|\w*/)", option, text)
         else:
-            text = re.sub(rf"{begins}|(?<=given without ){name}\b", option, text)
+            text = re.sub(rf"{begins}|(?<=given without ){name}\b|(?<=leave ){name}(?= out)", option, text)
             text = re.sub(rf"\b{name}=(?=['\d])", f"{option}=", text)
     for phrase, spoken in _PHRASES.items():
         text = text.replace(phrase, spoken)
