@@ -33,6 +33,8 @@ from tear3d.result import Result
 __all__ = ["load_result", "save_result"]
 
 FORMAT = 1
+OTHERS = (".json", ".txt", ".csv", ".html", ".htm", ".npy", ".yaml", ".yml", ".pkl", ".pickle")
+"""Suffixes that would promise another format than is written."""
 TEXT = "result"
 KINDS: dict[str, Any] = {
     kind.__name__: kind
@@ -60,11 +62,17 @@ def save_result(path: str | os.PathLike[str], result: Result | CloudResult) -> N
     Parameters
     ----------
     path
-        The file; any name, `.npz` says what it is.
+        The file; `.npz` says what it is, and names that promise another format, such as `.json`, are refused.
     result : Result or CloudResult
     """
     if not isinstance(result, Result | CloudResult):
         raise InputError(f"result is a {type(result).__name__}: expected what register or register_clouds returned")
+    suffix = Path(path).suffix.lower()
+    if suffix in OTHERS:
+        instead = (
+            "; for JSON, write json.dumps(result.to_dict()), which cannot be loaded again" if suffix == ".json" else ""
+        )
+        raise InputError(f"{path}: a result is saved as .npz, not as {suffix}: pass a name that ends in .npz{instead}")
     arrays: dict[str, NDArray[Any]] = {}
     text = json.dumps({"format": FORMAT, "result": _encoded(result, arrays)}, allow_nan=False)
     arrays[TEXT] = np.frombuffer(text.encode("utf-8"), np.uint8)

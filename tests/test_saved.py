@@ -79,6 +79,21 @@ def test_what_is_no_result_is_refused(tmp_path):
         tear3d.load_result(tmp_path / "other.npz")
 
 
+@pytest.mark.parametrize("name", ["x.json", "X.JSON", "x.txt", "x.pickle"])
+def test_names_that_promise_another_format_are_refused(problem, name, tmp_path):
+    result = tear3d.register(problem.source, problem.target, noise_bound=problem.noise_bound, certify=False)
+    with pytest.raises(InputError, match=r"ends in \.npz"):
+        result.save(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_json_of_the_command_line_is_called_that(problem, tmp_path):
+    result = tear3d.register(problem.source, problem.target, noise_bound=problem.noise_bound, certify=False)
+    (tmp_path / "result.json").write_text(json.dumps(result.to_dict()))
+    with pytest.raises(FileFormatError, match="plain JSON"):
+        tear3d.load_result(tmp_path / "result.json")
+
+
 @pytest.mark.parametrize(
     "told",
     [

@@ -96,7 +96,7 @@ def align(
     The clouds are thinned, described (FPFH), matched, registered with a certificate, and refined.
     """
     outputs = Outputs(out, report, pose, g2o)
-    with exit_on_errors(), Session(context, quiet=quiet, rel_gap=options.gap(rel_gap, certify)) as session:
+    with exit_on_errors(context), Session(context, quiet=quiet, rel_gap=options.gap(rel_gap, certify)) as session:
         proof = options.proof(certify, full, no_certify)
         outputs.check([source, target])
         read = tear3d.Cloud.read if outputs.recorded else tear3d.read_cloud  # with its colours where they are shown

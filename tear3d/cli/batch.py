@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tear3d.cli import options
+from tear3d.cli import options, saying
 from tear3d.cli.session import INTERRUPTED, NOT_PROVEN, exit_on_errors
 
 if TYPE_CHECKING:
@@ -93,16 +93,17 @@ def batch(
       3    some not: not registered, or failed
       130  interrupted; what was done is kept
     """
-    with exit_on_errors():
+    with exit_on_errors(context):
         from tear3d.cli.again import command_line
         from tear3d.cli.batch_board import Board
         from tear3d.cli.batch_run import Batch, How
         from tear3d.cli.batch_store import Store
         from tear3d.cli.manifest import read_manifest
-        from tear3d.cli.outputs import check_parent
+        from tear3d.cli.outputs import check_folder_name, check_parent
 
         given = _given(voxel_size, noise_bound, refine, time_limit, rel_gap, seed, certify)
         jobs = read_manifest(manifest, out, given, all_pairs=all_pairs)
+        check_folder_name(out)
         check_parent(out)
         board, store = Board(quiet=quiet), Store(out)
         command = f"{command_line(context)} --out {shlex.quote(str(out))}"
@@ -171,7 +172,7 @@ def _show(work: Batch, out: Path, *, as_json: bool, quiet: bool) -> None:
         typer.echo(f"{row['name']}: {row['reason']}")
     if len(look) > _MOST:
         typer.echo(f"and {len(look) - _MOST} more")
-    typer.echo(f"wrote {out / 'index.html'}, summary.csv, summary.json and pairs/")
+    saying.wrote(out / "index.html", ", summary.csv, summary.json and pairs/")
 
 
 _REST = (("not_registered", "not registered"), ("failed", "failed"), ("waiting", "not done yet"))

@@ -18,13 +18,13 @@ FORMATS = (
 WRITTEN = ".ply, .pcd, .las, .laz, .e57, .npy, .npz, .xyz, .xyzn or .xyzrgb; .ply, .pcd and .xyz also with .gz"
 
 
-def read(path: Path) -> Cloud:
+def read(path: Path, max_bytes: int | None = None) -> Cloud:
     """The cloud of a file."""
     from tear3d.cli.outputs import check_input
     from tear3d.io.cloud import Cloud
 
     check_input(path)
-    return Cloud.read(path)
+    return Cloud.read(path, max_bytes=max_bytes)
 
 
 def write(path: Path, cloud: Cloud) -> None:
@@ -55,6 +55,13 @@ def moved(cloud: Cloud, pose: FloatArray) -> Cloud:
     return cloud.transformed(pose)
 
 
+def moved_onto(cloud: Cloud, other: Cloud, pose: FloatArray) -> Cloud:
+    """Moved into the frame of another, whose coordinate reference it then has."""
+    from tear3d.io.reference import in_frame_of
+
+    return in_frame_of(cloud, other).transformed(pose)
+
+
 def joined(clouds: Sequence[Cloud]) -> Cloud:
     from tear3d.io.cloud import Cloud
 
@@ -77,9 +84,51 @@ def attributes(cloud: Cloud) -> tuple[str, ...]:
     return tuple(cloud.attributes)
 
 
-def reference(cloud: Cloud) -> str | None:
-    """The coordinate reference system, as WKT."""
-    return cloud.crs
+def reference(cloud: Cloud) -> str:
+    """The name of the coordinate reference system; empty where the file does not say it."""
+    from tear3d.io.reference import reference_of
+
+    found = reference_of(cloud)
+    return "" if found is None else found.name
+
+
+def references_differ(clouds: Sequence[tuple[str, Cloud]]) -> str:
+    """In words, when clouds that are taken to lie in one frame say that they do not."""
+    from tear3d.io.reference import differing
+
+    return differing(clouds)
+
+
+def one_reference(clouds: Sequence[tuple[str, Cloud]], moved: int, *, ignore: bool) -> list[Cloud]:
+    """Clouds that go into one file, with the reference that all of them will have.
+
+    Those that a pose has moved, the first of them, lie in the frame of the others, whatever their files say.
+    """
+    import logging
+
+    from tear3d.errors import InputError
+    from tear3d.io.reference import differing, reference_of, referenced, unsaid
+
+    say = logging.getLogger("tear3d").warning
+    resting = list(clouds[moved:]) or (list(clouds) if ignore else [])
+    different, silent = differing(resting), unsaid(resting)
+    if different and not ignore:
+        raise InputError(
+            f"{different}: these numbers do not belong together; transform them to one reference first, move files by "
+            "--pose, or pass --ignore-crs"
+        )
+    donor = next((cloud for _, cloud in resting if reference_of(cloud) is not None), None)
+    told = "" if donor is None else reference(donor)
+    if different:
+        say("%s: as asked for, they are merged as they are, and the file says %s", different, told)
+    elif silent and ignore:
+        say("%s: as asked for, the merged file says %s", silent, told)
+    elif silent:
+        say("%s: neither does the merged file; to give it %s, pass --ignore-crs", silent, told)
+        donor = None
+    if not resting and any(reference_of(cloud) is not None for _, cloud in clouds):
+        say("all files were moved by poses: the merged file says no coordinate reference")
+    return [referenced(cloud, donor) for _, cloud in clouds]
 
 
 def kind(path: Path) -> str:

@@ -40,6 +40,7 @@ def compare(
         ),
     ] = None,
     as_json: options.AsJson = False,
+    max_bytes: options.FileBytes = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -52,7 +53,7 @@ def compare(
 
     Distances are to points, not to a surface: those of dense clouds that agree are about half their spacing.
     """
-    with exit_on_errors(), Session(context, quiet=quiet) as session:
+    with exit_on_errors(context), Session(context, quiet=quiet) as session:
         from tear3d.cli.outputs import check_new, check_page
         from tear3d.features.tree import Tree
 
@@ -61,14 +62,19 @@ def compare(
             check_page(report)
         matrix = None if pose is None else carried.read_pose(pose)
         with session.step(f"read {source.name}"):
-            cloud = carried.read(source)
+            cloud = carried.read(source, max_bytes)
             moved = carried.points(cloud if matrix is None else carried.moved(cloud, matrix))
         with session.step(f"read {target.name}"):
-            other = carried.points(carried.read(target))
+            against = carried.read(target, max_bytes)
+            other = carried.points(against)
+        doubt = ""
+        if matrix is None:
+            doubt = carried.references_differ([(source.name, cloud), (target.name, against)])
         compile_when_cold(session, ("clouds",))
         with session.step("measure"):
             distances = Tree(other).nearest(moved)[0]
-            facts = _facts(source, target, distances, max_distance)
+            facts = {**_facts(source, target, distances, max_distance), "pose": None if pose is None else str(pose)}
+            facts["notes"] = [f"{doubt}: the distances are between numbers of two references"] if doubt else []
         if report is not None:
             from tear3d.report.distances import write_distances_page
 
@@ -79,7 +85,7 @@ def compare(
         session.bar.stop()
         saying.tell("comparison", facts, _rows(facts), as_json=as_json, quiet=quiet)
         if report is not None and not (quiet or as_json):
-            typer.echo(f"wrote {report}")
+            saying.wrote(report)
 
 
 def _facts(source: Path, target: Path, distances: FloatArray, max_distance: float | None) -> dict[str, Any]:
@@ -111,7 +117,11 @@ def _rows(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
     far = facts["num_points"] - facts["num_compared"]
     left = f", {words.count(far)} farther away than {facts['max_distance']:g} left out" if far else ""
-    yield "compared", f"{words.count(facts['num_compared'])} points of {facts['source']} with {facts['target']}{left}"
+    by = f", moved by {facts['pose']}," if facts["pose"] else ""
+    number = words.count(facts["num_compared"])
+    yield "compared", f"{number} points of {facts['source']}{by} with {facts['target']}{left}"
+    for note in facts["notes"]:
+        yield "note", note
     yield "mean", f"{words.number(facts['mean'])}, root mean square {words.number(facts['rms'])}"
     yield "median", words.number(facts["quantiles"]["0.5"])
     for share in ("0.9", "0.95", "0.99"):

@@ -30,7 +30,7 @@ def demo(
       tear3d demo --pairs 100000 --outliers 0.99
     """
     outputs = Outputs(out, report)
-    with exit_on_errors(), Session(context, quiet=quiet) as session:
+    with exit_on_errors(context), Session(context, quiet=quiet) as session:
         from tear3d.lab.synthetic import make_problem
 
         outputs.check([])

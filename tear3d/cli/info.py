@@ -21,6 +21,7 @@ _USUAL = (0.05, 2000.0)
 def info(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help=f"A cloud: {carried.FORMATS}.")],
+    max_bytes: options.FileBytes = None,
     as_json: options.AsJson = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -31,9 +32,9 @@ def info(
       tear3d info scan.ply
       tear3d info scan.laz --json
     """
-    with exit_on_errors(), Session(context, quiet=False) as session:
+    with exit_on_errors(context), Session(context, quiet=False) as session:
         with session.step(f"read {file.name}"):
-            cloud = carried.read(file)
+            cloud = carried.read(file, max_bytes)
         compile_when_cold(session, ("clouds",))
         with session.step("measure"):
             facts = _facts(file, cloud)
@@ -53,7 +54,8 @@ def _facts(file: Path, cloud: Any) -> dict[str, Any]:
         "format": carried.kind(file),
         "num_points": len(points),
         "attributes": list(carried.attributes(cloud)),
-        "crs": carried.reference(cloud),
+        "crs": cloud.crs,
+        "crs_name": carried.reference(cloud) or None,
         "low": low.tolist(),
         "high": high.tolist(),
         "size": (high - low).tolist(),
@@ -85,15 +87,14 @@ def _notes(facts: dict[str, Any]) -> Iterator[str]:
 
 
 def _rows(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    from tear3d.io.reference import name_of
     from tear3d.report.words import count, number
 
     yield "file", f"{facts['path']}, {facts['format']}, {count(facts['bytes'])} bytes"
     yield "points", count(facts["num_points"])
     if facts["attributes"]:
         yield "attributes", ", ".join(facts["attributes"])
-    if facts["crs"]:
-        yield "reference", name_of(facts["crs"])
+    if facts["crs_name"]:
+        yield "reference", facts["crs_name"]
     names = {"low": "from", "high": "to", "size": "size", "centre": "centre"}
     longest = max(facts["size"]) or 1.0
     decimals = min(12, max(0, 5 - math.floor(math.log10(longest))))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tear3d.cli import options
+from tear3d.cli import options, saying
 from tear3d.cli.session import NOT_PROVEN, Session, compile_when_cold, exit_on_errors
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def map(
       3    scans are left over, or an edge was dropped that may be right
       130  interrupted; nothing was written
     """
-    with exit_on_errors(), Session(context, quiet=quiet) as session:
+    with exit_on_errors(context), Session(context, quiet=quiet) as session:
         import tear3d
         from tear3d.cli.map_folder import check_map_folder, write_map_folder
         from tear3d.features.voxel import check_voxel_size
@@ -173,4 +173,4 @@ def _show(found: Map, out: Path, names: list[str], *, as_json: bool, quiet: bool
         from tear3d.cli.map_render import print_map
 
         print_map(found)
-        typer.echo(f"wrote {out} ({', '.join(names)})")
+        saying.wrote(out, f" ({', '.join(names)})")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tear3d.cli.folder import SETTINGS, TOOL, _replaced, _write_text, check_folder, to_json
-from tear3d.cli.outputs import check_parent
+from tear3d.cli.outputs import check_folder_name, check_parent
 from tear3d.cli.readme import NAME, readme
 from tear3d.errors import InputError
 from tear3d.mapping.files import write_coloured, write_g2o, write_trajectory
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 def check_map_folder(out: Path, scans: Path) -> None:
     """Refuse before the work what could not be written after it."""
+    check_folder_name(out)
     check_parent(out)
     check_folder(out)
     _try_to_write(out)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tear3d.cli import carried, options
+from tear3d.cli import carried, options, saying
 from tear3d.cli.session import Session, exit_on_errors
 from tear3d.cli.transform import CloudOut
 
@@ -26,6 +26,14 @@ def merge(
         float | None,
         typer.Option(help="Keep one point for each voxel of this size, the middle of those in it.", show_default=False),
     ] = None,
+    ignore_crs: Annotated[
+        bool,
+        typer.Option(
+            "--ignore-crs",
+            help="Merge files of different coordinate references as they are; the result says that of the first.",
+        ),
+    ] = False,
+    max_bytes: options.FileBytes = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -36,9 +44,12 @@ def merge(
       tear3d merge left.ply right.ply -o both.ply
       tear3d merge scan1.ply scan2.ply --pose aligned/pose.txt -o both.ply
       tear3d merge scans/a.laz scans/b.laz --voxel-size 0.05 -o thin.ply
+
+    Files that say different coordinate references are refused, but for those that --pose moves: they are taken to be
+    in the frame of the others then.
     """
     poses = pose or []
-    with exit_on_errors(), Session(context, quiet=quiet) as session:
+    with exit_on_errors(context), Session(context, quiet=quiet) as session:
         from tear3d.errors import InputError
 
         carried.check(out, [*files, *poses])
@@ -48,8 +59,10 @@ def merge(
         clouds = []
         for number, path in enumerate(files):
             with session.step(f"read {path.name}"):
-                cloud = carried.read(path)
+                cloud = carried.read(path, max_bytes)
                 clouds.append(carried.moved(cloud, matrices[number]) if number < len(matrices) else cloud)
+        named = [(path.name, cloud) for path, cloud in zip(files, clouds, strict=True)]
+        clouds = carried.one_reference(named, len(matrices), ignore=ignore_crs)
         whole = carried.joined(clouds)
         if voxel_size is not None:
             with session.step("thin"):
@@ -60,4 +73,4 @@ def merge(
         if not quiet:
             every = sum(len(carried.points(cloud)) for cloud in clouds)
             kept = len(carried.points(whole))
-            typer.echo(f"wrote {out}: {kept} points" + (f" of {every}" if kept != every else ""))
+            saying.wrote(out, f": {kept} points" + (f" of {every}" if kept != every else ""))

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from tear3d.cli.prose import Prose
 from tear3d.report import words
 from tear3d.report.motions import how_many, rows
 
@@ -45,5 +46,5 @@ def motions(result: Result, *, narrow: bool) -> Group:
         "each among the pairs that those above leave; chance: that data without it show one like it; gap: no pose "
         "saves more beyond it"
     )
-    heading = Padding(Text(how_many(result)), (1, 2, 0, 2))
+    heading = Padding(Prose(how_many(result)), (1, 2, 0, 2))
     return Group(heading, Padding(table, (0, 2, 0, 1)), Padding(Text(caption, style="dim"), (0, 2)))

@@ -170,6 +170,15 @@ MaxBytes = Annotated[
         rich_help_panel=_SEARCH,
     ),
 ]
+FileBytes = Annotated[
+    int | None,
+    typer.Option(
+        "--max-bytes",
+        min=1,
+        help="Refuse a file that expands to more bytes; 256 MiB or 100 times its size unless given.",
+        show_default=False,
+    ),
+]
 
 
 def as_bytes(text: str) -> int:

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from tear3d.cli.folder import Run
 
 
+PAGES = (".html", ".htm")
+DOCUMENTS = (".pdf", ".png", ".jpg", ".zip", ".json", ".g2o", ".md", ".log")
+
+
 @dataclass(frozen=True)
 class Outputs:
     """The options --out, --report, --pose and --g2o."""
@@ -48,6 +52,7 @@ class Outputs:
             return
         from tear3d.cli.folder import check_folder
 
+        check_folder_name(self.folder)
         check_parent(self.folder)
         check_folder(self.folder)
         for path in (*inputs, *self.files):
@@ -67,13 +72,13 @@ class Outputs:
 
         return [{"path": str(path), "bytes": path.stat().st_size, "sha256": sha256(path)} for path in inputs]
 
-    def write(self, run: Run, settings: dict[str, Any], log: str) -> list[str]:
-        """Write everything asked for, and say what."""
+    def write(self, run: Run, settings: dict[str, Any], log: str) -> list[tuple[str, str]]:
+        """Write everything asked for, and return the names, with what is in them."""
         from tear3d.cli.folder import to_json, write_folder
         from tear3d.io.atomic import atomic_write
         from tear3d.io.poses import write_pose
 
-        written = [str(path) for path in self.files]
+        written = [(str(path), "") for path in self.files]
         for path in self.files:
             path.parent.mkdir(parents=True, exist_ok=True)
         if self.report is not None:
@@ -81,10 +86,10 @@ class Outputs:
         if self.pose is not None:
             write_pose(self.pose, run.transformation)
         if self.g2o is not None and not _write_edge(self.g2o, run):
-            written.remove(str(self.g2o))
+            written.remove((str(self.g2o), ""))
         if self.folder is not None:
             names = write_folder(self.folder, run, settings, log)
-            written.append(f"{self.folder}{os.sep} ({', '.join(names)})")
+            written.append((f"{self.folder}{os.sep}", f" ({', '.join(names)})"))
         elif self.out is not None:
             with atomic_write(self.out) as file:
                 file.write(to_json(run.summary).encode())
@@ -119,9 +124,25 @@ def check_page(path: Path | None) -> None:
     """Refuse a name that promises something else than a page."""
     from tear3d.errors import InputError
 
-    if path is not None and path.suffix.lower() not in (".html", ".htm"):
+    if path is not None and path.suffix.lower() not in PAGES:
         kind = f"{path.suffix} cannot be written" if path.suffix else "has no suffix"
         raise InputError(f"{path}: {kind}; the page is HTML, pass a name that ends in .html")
+
+
+def check_folder_name(path: Path) -> None:
+    """Refuse the name of a file where a folder is going to be written."""
+    from tear3d.errors import InputError
+    from tear3d.io.clouds import MODULES
+
+    suffix = path.suffix.lower()
+    if path.exists():
+        return
+    if suffix in PAGES:
+        raise InputError(f"{path}: is the name of a page, and --out writes a folder; the page is in it")
+    if suffix in DOCUMENTS or suffix in MODULES:
+        raise InputError(
+            f"{path}: is the name of a {suffix} file, and --out writes a folder; pass a name without suffix"
+        )
 
 
 def check_new(path: Path, inputs: Sequence[Path]) -> None:

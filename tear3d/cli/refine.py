@@ -44,6 +44,7 @@ def refine(
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the source, moved.", show_default=False)
     ] = None,
     as_json: options.AsJson = False,
+    max_bytes: options.FileBytes = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -60,7 +61,7 @@ def refine(
       2    bad input
       3    not converged, or the start was better than what came of it
     """
-    with exit_on_errors(), Session(context, quiet=quiet) as session:
+    with exit_on_errors(context), Session(context, quiet=quiet) as session:
         import numpy as np
 
         from tear3d.cli.outputs import check_new
@@ -77,7 +78,10 @@ def refine(
         clouds = []
         for path in (source, target):
             with session.step(f"read {path.name}"):
-                clouds.append(carried.read(path))
+                clouds.append(carried.read(path, max_bytes))
+        doubt = ""
+        if initial is None:
+            doubt = carried.references_differ([(path.name, cloud) for path, cloud in zip(inputs, clouds, strict=False)])
         compile_when_cold(session, ("clouds",))
         found = refine_icp(
             carried.points(clouds[0]),
@@ -93,15 +97,16 @@ def refine(
             pose.parent.mkdir(parents=True, exist_ok=True)
             write_pose(pose, found.transformation)
         if out is not None:
-            carried.write(out, carried.moved(clouds[0], found.transformation))
+            carried.write(out, carried.moved_onto(clouds[0], clouds[1], found.transformation))
         session.bar.stop()
         after, before = (carried.points(carried.moved(clouds[0], T)) for T in (found.transformation, start))
         shift = float(np.linalg.norm(after - before, axis=1).mean())
-        facts = {**found.to_dict(), "initial": start, "mean_shift": shift}
-        saying.tell("refinement", facts, _rows(found, shift), as_json=as_json, quiet=quiet)
+        facts = {**found.to_dict(), "initial": start, "mean_shift": shift, "notes": [doubt] if doubt else []}
+        rows = [*_rows(found, shift), *(("note", note) for note in facts["notes"])]
+        saying.tell("refinement", facts, rows, as_json=as_json, quiet=quiet)
         if not (quiet or as_json):
             for path in filter(None, (pose, out)):
-                typer.echo(f"wrote {path}")
+                saying.wrote(path)
     if not found.converged:
         raise typer.Exit(NOT_PROVEN)
 
@@ -115,8 +120,7 @@ def _rows(found: RefineResult, shift: float) -> Iterator[tuple[str, str]]:
 
     reach = f"within {number(found.max_distance)} of the target"
     kept = "" if found.iterations and shift > 0.0 else "; the start was kept"
-    yield "pose", matrix(found.transformation)
-    yield "", "target = pose · source"
+    yield "pose", f"{matrix(found.transformation)}\ntarget = pose · source"
     yield "converged", f"{'yes' if found.converged else 'no'}, after {found.iterations} steps{kept}"
     yield "moved", f"the points by {number(shift)} on average"
     yield "before", f"{words.part(found.initial_fitness)} of the source {reach}, rmse {number(found.initial_rmse)}"

@@ -76,7 +76,10 @@ def register(
     bound that neither it nor the command line gives is estimated from the pairs, and said.
     """
     outputs = Outputs(out, report, pose, g2o)
-    with exit_on_errors(), Session(context, quiet=quiet, rel_gap=options.gap(rel_gap, certify, method)) as session:
+    with (
+        exit_on_errors(context),
+        Session(context, quiet=quiet, rel_gap=options.gap(rel_gap, certify, method)) as session,
+    ):
         from tear3d.cli.truth import read_truth
         from tear3d.io.pairs import read_pairs
 

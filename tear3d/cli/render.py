@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tear3d.cli.motions import motions
+from tear3d.cli.prose import Prose
 from tear3d.report import judged, words
 from tear3d.report.about import About, all_steps
 
@@ -43,7 +44,9 @@ def print_result(run: Run, truth: Truth | Problem | None = None, console: Consol
     verdict = judged.verdict(result, run.found)
     colour = _COLOURS[verdict.tone]
     title = Text(f" {verdict.label} ", style=f"bold {colour}")
-    body = Group(Text(verdict.headline, style=f"bold {colour}"), *map(_bullet, verdict.reasons), Text(verdict.sentence))
+    body = Group(
+        Prose(verdict.headline, style=f"bold {colour}"), *map(_bullet, verdict.reasons), Prose(verdict.sentence)
+    )
     console.print(Panel(body, title=title, title_align="left", border_style=colour, padding=(0, 1)))
     narrow = console.width < _NARROW
     if narrow:
@@ -55,13 +58,13 @@ def print_result(run: Run, truth: Truth | Problem | None = None, console: Consol
         console.print(_stages(result.certificate, (0, 0) if narrow else (0, 1)))
     advice = _advice(result, run.found)
     if advice:
-        console.print(Padding(Text(advice), (1, 2, 0, 2)))
+        console.print(Padding(Prose(advice), (1, 2, 0, 2)))
 
 
 def _bullet(text: str) -> Table:
     """A line that is indented where it goes on."""
     line = Table.grid(padding=(0, 1))
-    line.add_row("•", Text(text))
+    line.add_row("•", Prose(text))
     return line
 
 
@@ -106,7 +109,7 @@ def _figures(run: Run, truth: Truth | Problem | None, *, with_pose: bool) -> Pad
             table.add_row("pose", Text(matrix(run.transformation), no_wrap=True))
             table.add_row("", Text(_of_pose(run), style="dim"))
     for name, text in _rows(run, truth):
-        table.add_row(name, Text(text))
+        table.add_row(name, Prose(text))
     return Padding(table, (0, 2))
 
 

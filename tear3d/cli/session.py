@@ -33,8 +33,8 @@ _LOG_STYLE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 @contextmanager
-def exit_on_errors() -> Iterator[None]:
-    """Turn the library's errors into one line on stderr and an exit code."""
+def exit_on_errors(context: typer.Context | None = None) -> Iterator[None]:
+    """Turn the library's errors into one line on stderr, in terms of the options of a command, and an exit code."""
     from tear3d.errors import StoppedError, TearError
 
     code, label = BAD_INPUT, "error: "
@@ -56,7 +56,9 @@ def exit_on_errors() -> Iterator[None]:
     else:
         return
     typer.secho(label, err=True, fg="red", bold=True, nl=False)
-    typer.echo(" ".join(message.split()), err=True)
+    from tear3d.cli.spoken import as_options
+
+    typer.echo(as_options(" ".join(message.split()), context), err=True)
     raise typer.Exit(code)
 
 
@@ -177,11 +179,11 @@ def finish(
 
         sys.stdout.write(to_json(run.summary))
     elif not session.quiet:
-        from tear3d.cli import render
+        from tear3d.cli import render, saying
 
         render.print_result(run, truth)
         for name in written:
-            typer.echo(f"wrote {name}")
+            saying.wrote(*name)
     code = exit_code(run.result, run.found)
     if code:
         raise typer.Exit(code)

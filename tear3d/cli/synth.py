@@ -7,12 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from tear3d.cli import options
+from tear3d.cli import options, saying
 from tear3d.cli.outputs import check_file
 from tear3d.cli.session import exit_on_errors
 
 
 def synth(
+    context: typer.Context,
     out: Annotated[
         Path, typer.Argument(metavar="FILE", help="File to write: .npz (with the truth), .npy, .csv or .txt.")
     ],
@@ -33,7 +34,7 @@ def synth(
 
     A .npz file also carries the noise bound and the truth: transformation and inlier_mask.
     """
-    with exit_on_errors():
+    with exit_on_errors(context):
         from tear3d.io.pairs import write_pairs
         from tear3d.lab.synthetic import make_problem
 
@@ -50,6 +51,6 @@ def synth(
                 bound = ""
         out.parent.mkdir(parents=True, exist_ok=True)
         write_pairs(out, problem.source, problem.target, **carried)
-        typer.echo(f"wrote {out}: {pairs} pairs, {problem.inlier_mask.sum()} of them right")
+        saying.wrote(out, f": {pairs} pairs, {problem.inlier_mask.sum()} of them right")
         if noise > 0:
             typer.echo(f"next: tear3d register {out}{bound}{'' if scale == 1.0 else ' --scale'}")

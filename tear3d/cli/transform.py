@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tear3d.cli import carried, options
+from tear3d.cli import carried, options, saying
 from tear3d.cli.session import Session, exit_on_errors
 
 CloudOut = Annotated[
@@ -25,6 +25,7 @@ def transform(
     ],
     out: CloudOut,
     inverse: Annotated[bool, typer.Option("--inverse", help="Move it back instead.")] = False,
+    max_bytes: options.FileBytes = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -35,15 +36,21 @@ def transform(
       tear3d transform scan1.ply aligned/pose.txt -o moved.ply
       tear3d transform scan2.ply aligned/pose.txt --inverse -o back.ply
     """
-    with exit_on_errors(), Session(context, quiet=quiet) as session:
+    with exit_on_errors(context), Session(context, quiet=quiet) as session:
         carried.check(out, [file, pose])
         matrix = carried.read_pose(pose)
         if inverse:
             matrix = carried.inverted(matrix)
         with session.step(f"read {file.name}"):
-            cloud = carried.read(file)
+            cloud = carried.read(file, max_bytes)
         with session.step(f"write {out.name}"):
             carried.write(out, carried.moved(cloud, matrix))
         session.bar.stop()
         if not quiet:
-            typer.echo(f"wrote {out}: {len(carried.points(cloud))} points")
+            from tear3d.io.clouds import REFERENCED
+
+            told = carried.reference(cloud)
+            still = (
+                f"; it still says the coordinate reference {told}" if told and out.suffix.lower() in REFERENCED else ""
+            )
+            saying.wrote(out, f": {len(carried.points(cloud))} points{still}")

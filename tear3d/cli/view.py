@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from tear3d.cli import carried, options
+from tear3d.cli import carried, options, saying
 from tear3d.cli.session import Session, exit_on_errors
 
 
@@ -24,6 +25,7 @@ def view(
             "--out", "-o", metavar="FILE", help="Write the page to this file, and open no browser.", show_default=False
         ),
     ] = None,
+    max_bytes: options.FileBytes = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -35,28 +37,38 @@ def view(
       tear3d view scan1.ply scan2.ply --pose aligned/pose.txt
       tear3d view scans/a.laz scans/b.laz --out scans.html
     """
-    with exit_on_errors(), Session(context, quiet=quiet) as session:
+    with exit_on_errors(context), Session(context, quiet=quiet) as session:
         from tear3d.cli.outputs import check_new, check_page
         from tear3d.report.shown import Shown, Words, write_clouds_page
+        from tear3d.report.tints import choices
 
         if out is not None:
             check_new(out, [*files, *([] if pose is None else [pose])])
             check_page(out)
         matrix = None if pose is None else carried.read_pose(pose)
-        clouds: list[Shown] = []
+        clouds: list[Any] = []
+        shown: list[Shown] = []
         for path in files:
             with session.step(f"read {path.name}"):
-                cloud = carried.read(path)
+                cloud = carried.read(path, max_bytes)
+                by = f"the pose {pose}" if pose is not None and not shown else ""
                 if matrix is not None and not clouds:
                     cloud = carried.moved(cloud, matrix)
-                clouds.append(Shown(path.name, carried.points(cloud)))
-        names = ", ".join(cloud.name for cloud in clouds[:3]) + (" and more" if len(clouds) > 3 else "")
+                clouds.append(cloud)
+                shown.append(Shown(path.name, carried.points(cloud), moved=by))
+        names = ", ".join(each.name for each in shown[:3]) + (" and more" if len(shown) > 3 else "")
+        resting = [(each.name, cloud) for each, cloud in zip(shown, clouds, strict=True) if not each.moved]
+        doubt = carried.references_differ(resting)
         with session.step("write"):
             page = _place(out)
-            write_clouds_page(page, clouds, Words(names))
+            lead = f'<p class="box">{escape(doubt)}: they do not belong into one view.</p>' if doubt else ""
+            write_clouds_page(page, shown, Words(names, lead), choices(clouds))
         session.bar.stop()
+        if doubt:
+            typer.echo(f"warning: {doubt}", err=True)
         if not quiet:
-            typer.echo(f"wrote {page}")
+            moved = f" ({files[0]} moved by {pose})" if pose is not None else ""
+            saying.wrote(page, moved)
         if out is None:
             _open(page)
 

@@ -17,7 +17,8 @@ from tear3d.io.atomic import atomic_write
 from tear3d.io.checks import clean_points, format_errors, memory_limit, missing
 from tear3d.io.cloud import Cloud
 from tear3d.io.columns import tidy
-from tear3d.io.reference import name_of
+from tear3d.io.pcd_write import floats_do
+from tear3d.io.reference import reference_of
 from tear3d.problem.arrays import finite_rows
 
 MODULES = {
@@ -130,10 +131,12 @@ def suffix_of(path: str | os.PathLike[str]) -> str:
 
 
 def keeping_suffix(cloud: Cloud) -> str:
-    """The format that the cloud came in, if it can be written with attributes, and `.ply` otherwise."""
+    """The format that the cloud came in, if it can be written with attributes, and `.ply` otherwise: also for PCD where
+    its floats, the only numbers that all programs read there, are too coarse for the coordinates."""
     needed = {".xyzn": "normals", ".xyzrgb": "colors"}.get(cloud.format)
     lacking = needed is not None and needed not in cloud.attributes
-    return ".ply" if cloud.format not in WRITERS or cloud.format == ".npy" or lacking else cloud.format
+    coarse = cloud.format.startswith(".pcd") and not floats_do(cloud.points)
+    return ".ply" if cloud.format not in WRITERS or cloud.format == ".npy" or lacking or coarse else cloud.format
 
 
 def _format(path: Path, module: ModuleType) -> str:
@@ -161,14 +164,16 @@ def module_of(path: Path) -> ModuleType:
 
 
 def write_cloud(path: str | os.PathLike[str], points: ArrayLike | Cloud) -> None:
-    """Write a cloud in full precision and all or nothing.
+    """Write a cloud, all or nothing, in full precision but for what is said below.
 
     Parameters
     ----------
     path
-        The file; its suffix is the format: PLY and PCD (binary, double), LAS and LAZ, E57, NPY, NPZ, or text
+        The file; its suffix is the format: PLY and PCD (binary), LAS and LAZ, E57, NPY, NPZ, or text
         as `.xyz`, `.xyzn` or `.xyzrgb`; also `.ply.gz`, `.pcd.gz` and `.xyz.gz`. LAS rounds coordinates to its scale,
-        and keeps that of a LAS file; E57 is written in single precision around the middle of the points.
+        and keeps that of a LAS file; E57 is written in single precision around the middle of the points. PCD has
+        floats, the only numbers that all programs read there, unless these were off by more than 2⁻²² of the size of
+        the cloud: then doubles, with a logged warning.
     points
         N×3 finite coordinates, N ≥ 1, or a `Cloud`, or what `Cloud.of` makes one of: it is written with all
         attributes that the format has a place for, and a logged warning names the others.
@@ -193,8 +198,9 @@ def write_cloud(path: str | os.PathLike[str], points: ArrayLike | Cloud) -> None
         raise InputError("points has shape (0, 3): pass at least one point, points as rows (N×3)")
     if not np.isfinite(cloud.points).all():
         raise InputError("points has NaN or infinite coordinates; remove these rows before writing")
-    if cloud.crs is not None and suffix not in REFERENCED:
-        logger.warning("%s has no place for the coordinate reference %s", suffix, name_of(cloud.crs))
+    reference = reference_of(cloud)
+    if reference is not None and (suffix not in REFERENCED or (cloud.crs is None and suffix == ".npz")):
+        logger.warning("%s has no place for the coordinate reference %s", suffix, reference.name)
     module = importlib.import_module(f"tear3d.io.{name}")
     with atomic_write(path) as handle:
         module.write(handle, cloud, suffix)

@@ -38,6 +38,9 @@ def read_all(path: Path, limit: int) -> Parts:
         scans = [_scan(file, i, counts[i]) for i in numbers]
         found = [_attributes(path, file, i, counts[i]) for i in numbers]
         names = [name for name in (found[0] if found else {}) if all(name in each for each in found)]
+        uncommon = sorted({name for each in found for name in each} - set(names))
+        if uncommon:
+            logger.warning("%s: not all scans have %s; left out", path, ", ".join(uncommon))
         columns = {name: np.concatenate([each[name] for each in found]) for name in names}
         viewpoint = _viewpoint(file, numbers[0]) if len(numbers) == 1 else None
         if viewpoint is not None:

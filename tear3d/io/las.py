@@ -14,6 +14,7 @@ from tear3d.errors import FileFormatError
 from tear3d.io.checks import MAX_POINTS_PER_BYTE, check_declared, check_memory, load_package
 from tear3d.io.cloud import Parts
 from tear3d.io.columns import grouped
+from tear3d.io.las_records import add_references
 from tear3d.io.laz import VLR_HEADER, check_laz
 
 KIND = "LAS"
@@ -41,6 +42,7 @@ def read_all(path: Path, limit: int) -> Parts:
             if name not in ("X", "Y", "Z"):
                 columns.setdefault(name, []).append(np.array(chunk[name]))
     found = {name: np.concatenate(parts) for name, parts in columns.items()}
+    add_references(path, load_package("laspy", "las", "reading LAS files"), headers[0])
     facts: dict[str, Any] = {"las": headers[0]}
     wkt = [vlr for vlr in headers[0].vlrs if (vlr.user_id, vlr.record_id) == WKT]
     text: Any = getattr(wkt[0], "string", None) if wkt else None

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from tear3d.errors import FileFormatError
 from tear3d.io.checks import check_declared, check_memory, header_lines, load_package, whole_number
 from tear3d.io.cloud import Parts
-from tear3d.io.columns import as_type, grouped
+from tear3d.io.columns import COLOURS, as_type, grouped
 
 KIND = "PCD"
 ENCODINGS = ("ascii", "binary", "binary_compressed")
@@ -64,10 +64,11 @@ def read(path: Path, limit: int) -> NDArray[Any]:
 def read_all(path: Path, limit: int) -> Parts:
     header, data = _load(path, limit, 2)
     columns: dict[str, NDArray[Any]] = {}
+    apart = set(COLOURS) <= set(header.names)
     for i, (name, size, kind, count) in enumerate(
         zip(header.names, header.sizes, header.types, header.counts, strict=True)
     ):
-        if name in ("x", "y", "z", "_") or name in columns:
+        if name in ("x", "y", "z", "_") or name in columns or (apart and name in PACKED):
             continue
         parts = [data[f"other{i}" if count == 1 else f"other{i}__{k:04d}"] for k in range(count)]
         values = as_type(parts[0] if count == 1 else np.column_stack(parts), f"{kind.lower()}{size}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -21,6 +22,9 @@ SHORTEST_ROW = 6
 """Three digits and what separates them."""
 
 
+logger = logging.getLogger(__name__)
+
+
 class Scan(NamedTuple):
     pose: NDArray[np.float64]
     """4×4."""
@@ -33,7 +37,10 @@ def read(path: Path, limit: int) -> NDArray[Any]:
 
 def read_all(path: Path, limit: int) -> Parts:
     scans = _scans(path, limit)
-    names = COLUMNS[scans[0].rows.shape[1]] if len({scan.rows.shape[1] for scan in scans}) == 1 else ()
+    held = [COLUMNS[scan.rows.shape[1]] for scan in scans]
+    names = held[0] if len(set(held)) == 1 else ()
+    if not names and any(held):
+        logger.warning("%s: its scans carry different numbers; all but the coordinates are left out", path)
     table = np.concatenate([scan.rows[:, 3 : 3 + len(names)] for scan in scans])
     found = grouped(dict(zip(names, table.T, strict=True)))
     return Parts(_points(scans), found, {"viewpoint": _viewpoint(scans[0].pose)} if len(scans) == 1 else {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import logging
 import re
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ USUAL = {
     (".pts", 7): (*"xyz", "intensity", *COLOURS),
 }
 """What columns without names are, by the suffix and their number."""
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[;\s]\s*[+-]?\d+(?:,\d+)?){2,}")
 AXIS = re.compile(r"([xyz])(?![a-z])", re.IGNORECASE)
 
 logger = logging.getLogger(__name__)
@@ -68,15 +70,22 @@ def read_all(path: Path, limit: int) -> Parts:
 
 
 def _table(path: Path, layout: Layout, columns: tuple[int, ...]) -> NDArray[np.float64]:
-    points = np.loadtxt(
-        path,
-        skiprows=layout.skip,
-        delimiter=layout.delimiter,
-        usecols=columns,
-        quotechar='"',
-        encoding="utf-8-sig",
-        ndmin=2,
-    )
+    how: dict[str, Any] = {
+        "skiprows": layout.skip,
+        "delimiter": layout.delimiter,
+        "usecols": columns,
+        "quotechar": '"',
+        "encoding": "utf-8-sig",
+        "ndmin": 2,
+    }
+    try:
+        points = np.loadtxt(path, **how)
+    except ValueError as error:
+        if "column index" in str(error):
+            raise FileFormatError(f"{path}: some lines have fewer numbers than the first ({error})") from error
+        if layout.delimiter is None:
+            raise
+        points = np.loadtxt(path, converters=_filled, **how)
     if layout.declared is not None and layout.declared != len(points):
         raise FileFormatError(f"{path}: declares {layout.declared} points but holds {len(points)}")
     return points
@@ -86,6 +95,8 @@ def _layout(path: Path) -> Layout:
     """Look at the first lines for comments, a count, column names and the delimiter."""
     with path.open("rb") as handle:
         start = handle.read(MAX_HEADER_BYTES)
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise FileFormatError(f"{path}: is text in UTF-16; save it as UTF-8")
     if b"\0" in start:
         raise FileFormatError(f"{path}: is binary; expected text with one point per line")
     declared: int | None = None
@@ -94,9 +105,13 @@ def _layout(path: Path) -> Layout:
     for skip, line in enumerate(re.split(r"\r\n|\r|\n", start.decode("utf-8-sig", "replace"))):
         text = line.strip()
         words, delimiter = _split(text)
+        if "#" in text and _numeric(_split(text.partition("#")[0].strip())[0]):
+            words, delimiter = _split(text.partition("#")[0].strip())
         if not text or text.startswith(("#", "//")):
             comment = _split(text.lstrip("#/ "))[0] or comment
-        elif not _numeric(words):
+        elif not _numeric(words) and not _under(header, words):
+            if DECIMAL_COMMA.fullmatch(text):
+                raise FileFormatError(f"{path}: line {skip + 1} has decimal commas; write numbers with points")
             if header is not None or declared is not None:
                 raise FileFormatError(f"{path}: line {skip + 1} is {text[:60]!r}; expected x y z")
             header = words
@@ -131,6 +146,19 @@ def _columns(
 def _split(text: str) -> tuple[list[str], str | None]:
     delimiter = next((mark for mark in (",", ";") if mark in text), None)
     return [word.strip().strip('"') for word in text.split(delimiter)], delimiter
+
+
+def _under(header: list[str] | None, words: list[str]) -> bool:
+    """Whether these are numbers where a header names x, y and z; other columns may hold words."""
+    if header is None or len(header) != len(words):
+        return False
+    names = [name.lower() for name in header]
+    return all(axis in names and _numeric([words[names.index(axis)]]) for axis in "xyz")
+
+
+def _filled(cell: str) -> float:
+    """A number, and NaN where there is none."""
+    return float(cell) if cell.strip() else np.nan
 
 
 def _numeric(words: list[str]) -> bool:

@@ -35,7 +35,7 @@ def write_distances_page(
         The points where they are compared, and how far each lies from the target.
     target : name, (M, 3) array
     facts : dict
-        `mean`, `rms`, `quantiles`, `max` and `num_points` as `tear3d compare --json` has them.
+        `mean`, `rms`, `quantiles`, `max`, `num_points`, `pose` and `notes` as `tear3d compare --json` has them.
     """
     name, points, distances = source
     top = facts["quantiles"][_MOST] or facts["max"] or 1.0
@@ -44,6 +44,7 @@ def write_distances_page(
         f"half of them lie within {words.number(facts['quantiles']['0.5'])} of a point of {escape(target[0])}, "
         f"95\u202f% within {words.number(facts['quantiles']['0.95'])}, all within {words.number(facts['max'])}.</p>"
     )
+    lead += "".join(f'<p class="box">{escape(note)}</p>' for note in facts["notes"])
     legend = (
         f'<p class="colours">distance 0 <i style="background:{gradient()}"></i> {words.number(top, 3)} and more</p>'
     )
@@ -52,7 +53,9 @@ def write_distances_page(
         f"<figure>{distance_chart(distances)}</figure><table>{_rows(facts)}</table></div></section>"
     )
     clouds = [
-        Shown(name, points, np.minimum(1.0, distances / top)),
+        Shown(
+            name, points, np.minimum(1.0, distances / top), moved=f"the pose {facts['pose']}" if facts["pose"] else ""
+        ),
         Shown(target[0], target[1], alpha=0.4, colour="--soft"),
     ]
     return write_clouds_page(path, clouds, Words(f"{name} compared with {target[0]}", lead, legend, chart))

@@ -1,4 +1,5 @@
-"""One self-contained HTML page that shows clouds, each in one colour or coloured by a value of its points."""
+"""One self-contained HTML page that shows clouds, each in one colour, coloured by a value of its points, or as its file
+has them."""
 
 from __future__ import annotations
 
@@ -21,6 +22,7 @@ from tear3d.problem.arrays import FloatArray
 from tear3d.report import words
 from tear3d.report.sampling import thin
 from tear3d.report.scene import _frame, _orientation, _radius, pack
+from tear3d.report.tints import Choice
 
 POINT_BUDGET = 150_000
 """Points that the page shows, of all clouds together."""
@@ -40,6 +42,8 @@ class Shown:
     alpha: float = 1.0
     colour: str = ""
     """A variable of the style sheet; one that no other cloud has unless given."""
+    moved: str = ""
+    """By what it was moved since it was read, if it was."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,9 @@ class Words:
     sections: str = ""
 
 
-def write_clouds_page(path: str | os.PathLike[str], clouds: Sequence[Shown], said: Words) -> Path:
+def write_clouds_page(
+    path: str | os.PathLike[str], clouds: Sequence[Shown], said: Words, choices: Sequence[Choice] = ()
+) -> Path:
     """Write a page that shows clouds in their common frame; it opens offline.
 
     Parameters
@@ -62,6 +68,9 @@ def write_clouds_page(path: str | os.PathLike[str], clouds: Sequence[Shown], sai
     clouds : sequence of Shown
         One at least.
     said : Words
+    choices : sequence of Choice
+        Ways to colour these clouds that the reader can choose from. The page of a single cloud begins with the first,
+        that of several with one colour for each.
 
     Returns
     -------
@@ -70,30 +79,32 @@ def write_clouds_page(path: str | os.PathLike[str], clouds: Sequence[Shown], sai
     """
     if not clouds:
         raise InputError("there are no clouds to show")
-    page = _page(clouds, said)
+    page = _page(clouds, said, choices)
     with atomic_write(path) as file:
         file.write(page.encode("utf-8"))
     return Path(path)
 
 
-def _page(clouds: Sequence[Shown], said: Words) -> str:
+def _page(clouds: Sequence[Shown], said: Words, choices: Sequence[Choice]) -> str:
     from tear3d import __version__
 
     rows = [thin(cloud.points, POINT_BUDGET // len(clouds)) for cloud in clouds]
+    origin = np.median(np.concatenate([c.points[chosen] for c, chosen in zip(clouds, rows, strict=True)]), axis=0)
     shown, every = sum(map(len, rows)), sum(len(cloud.points) for cloud in clouds)
     part = words.count(shown) + ("" if shown == every else f" of {words.count(every)}")
     return Template(_asset("shown.html")).substitute(
         version=escape(__version__),
         title=escape(said.title),
         style=_asset("style.css"),
-        lead=said.lead,
+        lead=said.lead + _motions(clouds),
         buttons="".join(_button(k, cloud) for k, cloud in enumerate(clouds)),
-        caption=f"{part} points.",
-        legend=said.legend,
+        caption=f"{part} points. Drawn around ({_triple(origin)}); coordinates in the table are not shifted.",
+        legend=said.legend + _legends(choices),
         sections=said.sections,
         table=_table(clouds),
         written=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
-        data=_data(clouds, rows),
+        choices=_chooser(choices, len(clouds) > 1),
+        data=_data(clouds, rows, origin, choices),
         script=_asset("viewer.js") + _asset("shown.js"),
     )
 
@@ -115,11 +126,33 @@ def gradient() -> str:
     return f"linear-gradient(to right, {', '.join(RAMP)})"
 
 
-def _data(clouds: Sequence[Shown], rows: Sequence[Any]) -> str:
+def _motions(clouds: Sequence[Shown]) -> str:
+    """Which clouds do not lie where their files have them."""
+    moved = [cloud for cloud in clouds if cloud.moved]
+    if not moved:
+        return ""
+    listed = "; ".join(f"{escape(cloud.name)} was moved by {escape(cloud.moved)}" for cloud in moved)
+    rest = "" if len(moved) == len(clouds) else " Others lie where their files have them."
+    return f'<p class="lead">{listed}.{rest}</p>'
+
+
+def _chooser(choices: Sequence[Choice], several: bool) -> str:
+    if not choices:
+        return ""
+    usual = " selected" if several else ""
+    options = "".join(f'<option value="{k}">{escape(one.name)} of the files</option>' for k, one in enumerate(choices))
+    options += f'<option value=""{usual}>one for each file</option>'
+    return f'\n<label>colour <select id="tint">{options}</select></label>'
+
+
+def _legends(choices: Sequence[Choice]) -> str:
+    return "".join(f'<p class="legend hidden" data-tint="{k}">{one.legend}</p>' for k, one in enumerate(choices))
+
+
+def _data(clouds: Sequence[Shown], rows: Sequence[Any], origin: FloatArray, choices: Sequence[Choice]) -> str:
     """What the view draws: centred in float64 before it becomes float32."""
     parts = [cloud.points[chosen] for cloud, chosen in zip(clouds, rows, strict=True)]
     whole = np.concatenate(parts)
-    origin = np.median(whole, axis=0)
     scale = _radius(whole - origin) or 1.0
     parts = [(part - origin) / scale for part in parts]
     whole = (whole - origin) / scale
@@ -130,6 +163,7 @@ def _data(clouds: Sequence[Shown], rows: Sequence[Any]) -> str:
             "colour": _colour(number, cloud),
             "alpha": cloud.alpha,
             "values": None if cloud.values is None else pack(cloud.values[chosen]),
+            "tints": [None if tint is None else tint.packed(chosen) for tint in (one.tints[number] for one in choices)],
         }
         for number, (cloud, part, chosen) in enumerate(zip(clouds, parts, rows, strict=True))
     ]
@@ -144,16 +178,23 @@ def _data(clouds: Sequence[Shown], rows: Sequence[Any]) -> str:
 
 
 def _table(clouds: Sequence[Shown]) -> str:
-    def triple(values: FloatArray) -> str:
-        return ", ".join(f"{value:.7g}" for value in values)
-
     cells = (
-        (escape(c.name), words.count(len(c.points)), triple(c.points.min(axis=0)), triple(c.points.max(axis=0)))
+        (
+            escape(c.name) + (f"<br>moved by {escape(c.moved)}" if c.moved else ""),
+            words.count(len(c.points)),
+            _triple(c.points.min(axis=0)),
+            _triple(c.points.max(axis=0)),
+        )
         for c in clouds
     )
     body = "".join(f"<tr><td>{a}</td><td class='num'>{b}</td><td>{c}</td><td>{d}</td></tr>" for a, b, c, d in cells)
-    head = "<tr><th>file</th><th class='num'>points</th><th>from</th><th>to</th></tr>"
+    later = " after that" if any(cloud.moved for cloud in clouds) else ""
+    head = f"<tr><th>file</th><th class='num'>points</th><th>from{later}</th><th>to{later}</th></tr>"
     return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+
+
+def _triple(values: FloatArray) -> str:
+    return ", ".join(f"{value:.10g}" for value in values)
 
 
 def _asset(name: str) -> str:

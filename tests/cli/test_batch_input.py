@@ -73,7 +73,7 @@ def test_folders(place, tmp_path_factory):
     (empty / "mine.txt").touch()
     assert "not written by a batch" in run("batch", place, "--out", empty, code=2).stderr
     assert "is a file" in run("batch", place, "--out", place / "a.npy", code=2).stderr
-    assert "rel_gap is 0" in run("batch", place, "--out", place / "out", "--rel-gap", "0", code=2).stderr
+    assert "--rel-gap is 0" in run("batch", place, "--out", place / "out", "--rel-gap", "0", code=2).stderr
 
 
 def test_scans_of_a_folder_in_their_natural_order(tmp_path):

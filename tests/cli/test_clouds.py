@@ -115,10 +115,10 @@ def test_refine_says_when_it_could_not(place, monkeypatch):
         (("transform", "a.ply", "b.asc", "-o", "x.ply"), "expected"),
         (("merge", "a.ply", "-o", "x.ply", "--pose", "pose.txt", "--pose", "near.txt"), "given 2 times, for 1 files"),
         (("merge", "a.ply", "b.asc", "-o", "b.asc"), "is one of the inputs"),
-        (("merge", "a.ply", "-o", "x.ply", "--voxel-size", "-1"), "voxel_size"),
+        (("merge", "a.ply", "-o", "x.ply", "--voxel-size", "-1"), "--voxel-size is"),
         (("refine", "a.ply", "b.asc", "--pose", "a.ply"), "is one of the inputs"),
         (("refine", "a.ply", "b.asc", "--pose", "x.ply", "-o", "x.ply"), "is one of the inputs"),
-        (("refine", "a.ply", "b.asc", "--max-distance", "-1"), "max_distance"),
+        (("refine", "a.ply", "b.asc", "--max-distance", "-1"), "--max-distance is"),
         (("refine", "a.ply", "folder"), "is a folder"),
     ],
 )

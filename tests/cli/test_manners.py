@@ -8,12 +8,15 @@ from io import StringIO
 
 import numpy as np
 import pytest
+import typer
 from rich.console import Console
+from rich.padding import Padding
 
-from tear3d.cli import app
+from tear3d.cli import app, saying
 from tear3d.cli.app import app as typer_app
 from tear3d.cli.folder import Run
 from tear3d.cli.progress import SearchBar
+from tear3d.cli.prose import Prose
 from tear3d.cli.render import matrix, print_result
 from tear3d.problem.limits import Progress
 from tear3d.report import words
@@ -48,6 +51,16 @@ def test_a_report_that_is_no_page_is_refused_before_the_work(solver, pairs_file,
     assert not (tmp_path / name).exists()
 
 
+@pytest.mark.parametrize("name", ["x.pdf", "x.html", "x.npz", "x.PLY"])
+@pytest.mark.parametrize("command", ["register", "align", "map", "batch"])
+def test_a_folder_does_not_get_the_name_of_a_file(solver, aligner, pairs_file, files, tmp_path, name, command):
+    inputs = {"register": [pairs_file], "align": files, "map": [tmp_path], "batch": [tmp_path]}[command]
+    failed = run(command, *inputs, "--out", tmp_path / name, code=2)
+    assert "--out writes a folder" in failed.stderr
+    assert not solver.calls
+    assert not (tmp_path / name).exists()
+
+
 def test_a_folder_is_called_a_folder(solver, aligner, pairs_file, files, tmp_path):
     for arguments in (
         ("register", tmp_path),
@@ -60,12 +73,49 @@ def test_a_folder_is_called_a_folder(solver, aligner, pairs_file, files, tmp_pat
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_fits_and_shows_flags_without_a_value(command, monkeypatch):
-    for columns in ("60", "120"):
+    options = typer.main.get_command(typer_app).commands[command].params
+    names = [name for one in options if not getattr(one, "hidden", False) for name in one.opts if name[0] == "-"]
+    assert names or command == "warmup"
+    for columns in ("60", "79", "80", "120"):
         monkeypatch.setenv("COLUMNS", columns)
         shown = run(command, "--help").stdout
         assert "--help" in shown
         assert "bool" not in shown.lower()
         assert max(map(len, shown.splitlines())) <= int(columns)
+        assert "…" not in shown
+        for name in names:
+            assert name in shown
+
+
+def test_examples_can_be_pasted_in_a_narrow_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    shown = run("align", "--help").stdout
+    words = shown.replace("\\\n", " ").splitlines()
+    assert "tear3d align a.laz b.laz --voxel-size 0.5 --report report.html" in [
+        " ".join(line.split()) for line in words
+    ]
+
+
+def test_what_was_written_is_named_without_breaking_a_name(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "60")
+    folder = "a folder with a name that is longer than the whole of a narrow terminal"
+    saying.wrote(folder, " (README.txt, aligned.ply, inliers.txt, pose.txt, report.html)")
+    first, *others = capsys.readouterr().out.splitlines()
+    assert first == f"wrote {folder}"
+    assert " ".join(" ".join(others).split()) == "(README.txt, aligned.ply, inliers.txt, pose.txt, report.html)"
+    assert all(line.startswith("  ") and len(line) <= 60 for line in others)
+
+
+@pytest.mark.parametrize("width", range(8, 30))
+def test_numbers_stay_with_their_units_and_in_one_piece(width):
+    screen = StringIO()
+    said = f"thinned to {words.count(2764)} and {words.count(5123456)}, {words.seconds(0.0123)}"
+    Console(file=screen, width=width).print(Padding(Prose(said, style="bold"), 0))
+    shown = screen.getvalue()
+    assert "\ue000" not in shown
+    assert "\ue001" not in shown
+    for whole in ("2\u202f764", "12.3\u202fms", *(["5\u202f123\u202f456,"] if width >= 10 else [])):
+        assert whole in shown
 
 
 def narrow(result, width=60):

@@ -40,7 +40,8 @@ def floats(text):
 def test_view_writes_one_page_with_all_clouds(place, monkeypatch):
     monkeypatch.setattr(webbrowser, "open", lambda address: pytest.fail("no browser is wanted"))
     assert (
-        run("view", "a.ply", "b.npy", "--pose", "pose.txt", "--out", "new/page.html").stdout == "wrote new/page.html\n"
+        run("view", "a.ply", "b.npy", "--pose", "pose.txt", "--out", "new/page.html").stdout
+        == "wrote new/page.html (a.ply moved by pose.txt)\n"
     )
     clouds = drawn(place / "new" / "page.html")["clouds"]
     assert [cloud["count"] for cloud in clouds] == [400, 900]
@@ -48,7 +49,32 @@ def test_view_writes_one_page_with_all_clouds(place, monkeypatch):
     first, second = (floats(cloud["points"]).reshape(-1, 3) for cloud in clouds)
     # The same surface in the same frame, but for a common scale.
     np.testing.assert_allclose(first.mean(axis=0), second.mean(axis=0), atol=0.1)
-    assert "a.ply, b.npy" in (place / "new" / "page.html").read_text("utf-8")
+    text = (place / "new" / "page.html").read_text("utf-8")
+    assert "a.ply, b.npy" in text
+    assert "a.ply was moved by the pose pose.txt. Others lie where" in text
+    assert "<br>moved by the pose pose.txt" in text
+    assert '<select id="tint">' not in text
+    x, y, z = re.search(r"Drawn around \((.*?)\)", text)[1].split(", ")
+    np.testing.assert_allclose([float(x), float(y), float(z)], POSE[:3, 3], atol=0.3)
+
+
+def test_view_offers_the_colours_of_the_files(place):
+    points = bumpy_cloud(300, 0)
+    colours = np.random.default_rng(0).integers(0, 256, (300, 3), dtype=np.uint8)
+    tear3d.Cloud(points, {"colors": colours, "intensity": np.arange(300.0)}).write("c.ply")
+    run("view", "c.ply", "a.ply", "--out", "page.html")
+    text = (place / "page.html").read_text("utf-8")
+    assert re.findall(r"<option[^>]*>([^<]*)", text) == [
+        "true colours of the files",
+        "intensity of the files",
+        "one for each file",
+    ]
+    coloured, plain = drawn(place / "page.html")["clouds"]
+    assert plain["tints"] == [None, None]
+    raw = np.frombuffer(base64.b64decode(coloured["tints"][0]["bytes"]), np.uint8).reshape(-1, 3)
+    # Rows are in another order: points and colours alike.
+    order = np.argsort(floats(coloured["points"]).reshape(-1, 3)[:, 0], kind="stable")
+    np.testing.assert_array_equal(raw[order], colours[np.argsort(points[:, 0].astype(np.float32), kind="stable")])
 
 
 @pytest.mark.parametrize("works", [True, False])
@@ -126,12 +152,35 @@ def test_what_cannot_be_shown_is_one_line(place, arguments, error):
     assert len(failed.stderr.strip().splitlines()) == 1
 
 
+@pytest.mark.parametrize("moved", [False, True])
+def test_two_references_are_named(place, moved):
+    for name, zone in (("a.npz", 32), ("b.npz", 33)):
+        tear3d.Cloud(bumpy_cloud(200, zone), crs=f'PROJCS["UTM zone {zone}N",AUTHORITY["EPSG","326{zone}"]]').write(
+            name
+        )
+    by = ("--pose", "pose.txt") if moved else ()
+    told = "a.npz has its coordinates in UTM zone 32N (EPSG:32632), b.npz in UTM zone 33N (EPSG:32633)"
+    facts = json.loads(run("compare", "a.npz", "b.npz", *by, "--json").stdout)
+    assert [note.startswith(told) for note in facts["notes"]] == [True] * (not moved)
+    shown = run("compare", "a.npz", "b.npz", *by, "--report", "page.html").stdout
+    assert (told in " ".join(shown.split())) == (told in (place / "page.html").read_text("utf-8")) == (not moved)
+    assert ("moved by pose.txt," in " ".join(shown.split())) == moved
+    seen = run("view", "a.npz", "b.npz", *by, "--out", "page.html")
+    assert (told in seen.stderr) == (told in (place / "page.html").read_text("utf-8")) == (not moved)
+    refined = run("refine", "a.npz", "b.npz", *(("--initial", "pose.txt") if moved else ()), "--json", code=None)
+    assert (told in refined.stdout) == (not moved)
+
+
 @pytest.mark.slow
 def test_the_page_in_a_browser(place):
     binary = find_chromium()
     if binary is None:
         pytest.skip("needs Chromium")
     run("compare", "a.ply", "b.npy", "--pose", "pose.txt", "--report", "page.html", "--quiet")
+    red = np.tile(np.array([220, 10, 10], np.uint8), (400, 1))
+    classes = np.repeat(np.uint8([2, 6]), 200)
+    tear3d.Cloud(bumpy_cloud(400, 0), {"colors": red, "classification": classes}).write("c.ply")
+    run("view", "c.ply", "--out", "view.html", "--quiet")
     browser = Chromium(binary)
     try:
         browser.open(place / "page.html")
@@ -144,6 +193,22 @@ def test_the_page_in_a_browser(place):
         before = browser.run(coloured)
         browser.run("document.querySelector('[data-layer=\"0\"]').click()")
         browser.wait_for(f"{coloured} < {before / 4}")
+        browser.open(place / "view.html")
+        reddish = coloured.replace("Math.abs(d[k] - d[k + 2]) > 60", "d[k] > 150 && d[k + 1] < 90 && d[k + 2] < 90")
+        browser.wait_for(f"{reddish} > 500")
+        legends = "[...document.querySelectorAll('.legend:not(.hidden)')].map((each) => each.innerText).join('|')"
+        assert "as the files have them" in browser.run(legends)
+        before = browser.run(reddish)
+        choose = (
+            "(() => { const s = document.getElementById('tint'); s.value = %s; "
+            "s.dispatchEvent(new Event('change')); })()"
+        )
+        browser.run(choose % "'1'")
+        browser.wait_for(f"{reddish} < {before / 1.5}")
+        assert "class 2: 200" in browser.run(legends)
+        browser.run(choose % "''")
+        browser.wait_for(f"{reddish} < {before / 10}")
+        assert browser.run(legends) == ""
         assert not [text for text in browser.problems if "GPU stall" not in text and "readback" not in text]
     finally:
         browser.close()

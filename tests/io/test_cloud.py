@@ -71,7 +71,7 @@ def test_joined_clouds_have_what_all_of_them_have(caplog):
     other.attributes["colors"] = (other.attributes["colors"].astype(np.uint16)) * 257
     with caplog.at_level(logging.WARNING):
         both = Cloud.joined([one, other])
-    assert "ring is left out" in caplog.text
+    assert "left out, since not all 2 clouds have it alike: ring" in caplog.text
     assert set(both.attributes) == set(other.attributes)
     np.testing.assert_array_equal(both.points, np.vstack([one.points, other.points]))
     assert both.attributes["colors"].dtype == np.uint16

@@ -86,7 +86,7 @@ LIES = {
     "size.bin": (bytes(17), "multiple of 16"),
     "values.bin": (struct.pack("<4f", 1e30, 0, 0, 0), "not float32"),
     "count.pts": (b"3\n1 2 3\n4 5 6\n", "declares 3 points but holds 2"),
-    "ragged.xyz": (b"1 2 3\n4 5\n", "damaged"),
+    "ragged.xyz": (b"1 2 3\n4 5\n", "fewer numbers"),
     "two.xyz": (b"1 2\n3 4\n", "2 numbers"),
     "header.csv": (b"lat,lon,height\n1,2,3\n", "name the coordinates"),
     "binary.txt": (b"1 2 3\n\0\0", "is binary"),

@@ -42,6 +42,13 @@ def test_far_from_the_origin_nothing_is_lost(tmp_path, viewpoint):
     assert list(found.attributes) == ["colors"]
 
 
+@pytest.mark.parametrize("viewpoint", [None, np.array([5.0, -40, 3, 0.5, 0.5, 0.5, 0.5])])
+def test_what_single_precision_costs(tmp_path, viewpoint):
+    points = np.random.default_rng(0).random((500, 3)) * [100.0, 80, 20]
+    found = read_cloud(Cloud(points, viewpoint=viewpoint).write(tmp_path / "a.e57"))
+    assert 0.0 < np.abs(found - points).max() <= 2.0**-22 * 100.0
+
+
 def test_marked_points_keep_their_rows(tmp_path):
     file = pye57.E57(str(tmp_path / "a.e57"), mode="w")
     data = {f"cartesian{axis}": np.arange(6.0) for axis in "XYZ"}
