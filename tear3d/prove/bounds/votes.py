@@ -27,7 +27,7 @@ COARSE = 0.3
 TYPICAL = 1.3
 """Half the side of a typical box: ξ and so many times what the longest side of the cell moves a typical point."""
 PER_PAIR = 4
-FEWEST = 16384
+FEWEST = 2048
 """Voxels of a grid: so many a pair, and at least so many."""
 ROUNDS = 3
 """The number of grids, unless there are many voters, ..."""

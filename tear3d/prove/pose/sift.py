@@ -19,12 +19,15 @@ from tear3d.problem.losses import Loss
 from tear3d.problem.objective import Scored, inlier_mask
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
+from tear3d.prove.bounds.lengths import Lot
 from tear3d.prove.certificate import POSE
 from tear3d.prove.pose.lots import make_lot, take_lot
 from tear3d.prove.pose.sieve import SIZES, left_of
 from tear3d.prove.pose.trials import MOST_WORK, plan
 
 FEWEST_PAIRS, MOST_PAIRS = 100, 400_000
+FEWEST_OF_ALL, FEW_PAIRS = 12, 500
+"""Between these all pairs are looked at together, in a millisecond: nothing needs to be planned."""
 WORTH_MORE, FEW_MORE = 0.9, 3.0
 """Sifted again and again, in larger parts when more than this share is left, until hardly more than agree with the
 incumbent are."""
@@ -50,6 +53,18 @@ class Sifted(NamedTuple):
     """A pose that saves more than this saves nothing with the pairs left out, ..."""
     cells: Cells | None = None
     """... and is in one of these cells, if they are known; pairs are numbered as in the index."""
+
+
+def _few(lot: Lot, wanted: Sequence[float], limits: Limits) -> Sifted | None:
+    """By the lowest limit for which some of few pairs go."""
+    with Crew(1, limits) as crew:
+        for limit in wanted:
+            left = left_of(lot, len(lot.xi), limit, crew)
+            if left is None:
+                return None
+            if len(left) <= WORTH_MORE * len(lot.xi):
+                return Sifted(left, limit)
+    return None
 
 
 def sift(
@@ -85,9 +100,11 @@ def sift(
     """
     n = len(pairs)
     wanted = [share * known.saving for share in shares]
-    if not FEWEST_PAIRS <= n <= MOST_PAIRS or not wanted[0] > 0.0:
+    if not FEWEST_OF_ALL <= n <= MOST_PAIRS or not wanted[0] > 0.0:
         return None
     lot = make_lot(pairs, loss)
+    if n <= FEW_PAIRS:
+        return None if lot is None else _few(lot, wanted, limits)
     agree = inlier_mask(pairs, known.pose)
     if lot is None or np.count_nonzero(agree) > MOST_INLIERS * n:
         return None
