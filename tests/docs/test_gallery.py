@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("nbformat", reason="pip install 'tear3d[docs]'")
 
-from docs import gallery  # noqa: E402
+from docs import gallery
 
 NAMES = ("rooms", "lidar", "object", "cad", "huge", "failures")
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import base64
+import os
 import pickle
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from tear3d.errors import InputError, MissingExtraError
 from tests.report.case import make_case
 
+ROOT = Path(__file__).resolve().parents[2]
 PNG = b"\x89PNG\r\n\x1a\n"
 CELLS = (
     "from tests.report.case import make_case, make_found\nproblem, result = make_case(300, 0.5)\nresult",
@@ -48,7 +51,9 @@ def executed(tmp_path_factory):
     nbformat.write(book, folder / "a.ipynb")
     for kind in ("html", "markdown"):
         command = [sys.executable, "-m", "nbconvert", "--execute", "--to", kind, str(folder / "a.ipynb")]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=".")
+        where = os.environ | {"PYTHONPATH": str(ROOT)}  # for `tests`, from the folder of the notebook
+        where.pop("JPY_SESSION_NAME", None)
+        done = subprocess.run(command, capture_output=True, text=True, env=where)
         assert done.returncode == 0, done.stderr
         assert "not able to be represented" not in done.stderr
     return folder
