@@ -23,10 +23,10 @@ SERVED = "JPY_SESSION_NAME"
 class PicturedFigure(Figure):  # type: ignore[misc]
     """A figure of plotly, with a PNG beside it in a notebook.
 
-    JupyterLab, Jupyter Notebook 7 and VS Code show the figure, and what cannot run it (`nbconvert`, a site, a page of
-    a repository) shows the picture. Nothing is fetched from a network. A renderer that was chosen with
-    `plotly.io.renderers.default` is left to do its work: with `"notebook"`, HTML that `nbconvert` writes can be turned
-    by hand, and holds all of plotly.js.
+    JupyterLab shows the figure, and what cannot run it (`nbconvert`, a site, a page of a repository) shows the picture;
+    so does JupyterLab for a notebook that `nbconvert` ran, until it is run again. Nothing is fetched from a network. A
+    renderer that was chosen with `plotly.io.renderers.default` is left to do its work: with `"notebook"`, HTML that
+    `nbconvert` writes can be turned by hand, and holds all of plotly.js.
     """
 
     def to_png(self) -> bytes:
