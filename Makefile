@@ -20,8 +20,9 @@ $(STAMP): pyproject.toml
 	$(PIP) -e ".[$(EXTRAS)]"
 	touch $(STAMP)
 
+# What is large: Open3D, PyTorch, the other systems, and half a gigabyte of rerun (in `view`).
 $(STAMP_ALL): $(STAMP)
-	$(PIP) -e ".[$(EXTRAS),open3d,peers,torch]"
+	$(PIP) -e ".[$(EXTRAS),view,open3d,peers,torch]"
 	touch $(STAMP_ALL)
 
 install: $(STAMP)

@@ -164,7 +164,7 @@ class Result(Uncertain, PassedOn):
         )
 
     def plot(self, source: Any = None, target: Any = None, *, kind: str | None = None, **options: Any) -> Any:
-        """A plotly figure for notebooks, drawn by `tear3d.report.plots`.
+        """A plotly figure for notebooks, with a still picture (PNG) beside it; drawn by `tear3d.report.plots`.
 
         Parameters
         ----------

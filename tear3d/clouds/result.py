@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -16,7 +17,7 @@ from tear3d.judge.passed_on import PassedOn
 from tear3d.judge.uncertain import Uncertain
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.strict import strict
-from tear3d.result import Result, known, matrix_text, shift_of
+from tear3d.result import PLOTTING, Result, known, matrix_text, shift_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +84,21 @@ class CloudResult(Uncertain, PassedOn):
     @property
     def target_matches(self) -> FloatArray:
         return self.target_points[self.pairs[:, 1]]
+
+    def plot(self, source: Any = None, target: Any = None, *, kind: str | None = None, **options: Any) -> Any:
+        """A plotly figure for notebooks, with a still picture (PNG) beside it; drawn by `tear3d.report.plots`.
+
+        Parameters
+        ----------
+        source, target : (N, 3) arrays, optional
+            Clouds to show; by default those that were compared, thinned.
+        kind : {"clouds", "residuals", "search", "cells", "noise"}, optional
+            By default "clouds": the source under the pose, over the target. The others are about the matches, as those
+            of `Result.plot`.
+        **options
+            Passed on to the function of `tear3d.report.plots`.
+        """
+        return importlib.import_module(PLOTTING).plot(self, source, target, kind=kind, **options)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the arrays per point, ready for strict JSON.

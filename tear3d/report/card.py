@@ -10,7 +10,7 @@ from tear3d.clouds.result import CloudResult
 from tear3d.problem.arrays import FloatArray
 from tear3d.prove.certificate import POSE
 from tear3d.report import judged, words
-from tear3d.report.plots import SOURCE, TARGET
+from tear3d.report.drawing import SOURCE, TARGET
 from tear3d.report.sampling import choose
 from tear3d.result import Result
 

@@ -7,27 +7,33 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tear3d.errors import InputError, MissingExtraError
-from tear3d.problem.arrays import FloatArray
-from tear3d.problem.flat import drawn
+from tear3d.clouds.result import CloudResult
+from tear3d.errors import InputError
 from tear3d.prove.certificate import POSE
 from tear3d.report import words
-from tear3d.report.cells import OPEN, PRUNED, axes_and_angles
+from tear3d.report.aligned import aligned_clouds
+from tear3d.report.cells import OPEN, PRUNED, SPLIT, axes_and_angles
+from tear3d.report.drawing import INLIER, OUTLIER, SOURCE, TARGET, cloud_of, pairs_of, plotly
 from tear3d.report.residuals import histogram, noise_bounds, residuals
-from tear3d.report.sampling import choose, thin
 from tear3d.result import Result, StageCertificate
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-SOURCE, TARGET, _INLIER, _OUTLIER, _OPEN = "#e0700f", "#2c6cb0", "#0b8f63", "#c2415f", "#e23d28"
-_RUNNER = "#7a3fa8"
+_OPEN, _SPLIT, _RUNNER = "#e23d28", "#9aa7b0", "#7a3fa8"
 
 
 def plot(
-    result: Result, source: ArrayLike | None, target: ArrayLike | None, *, kind: str | None = None, **options: Any
+    result: Result | CloudResult,
+    source: ArrayLike | None,
+    target: ArrayLike | None,
+    *,
+    kind: str | None = None,
+    **options: Any,
 ) -> Figure:
-    """The figure of a kind; see `Result.plot`."""
+    """The figure of a kind; see `Result.plot` and `CloudResult.plot`."""
+    if isinstance(result, CloudResult):
+        return _plot_clouds(result, source, target, kind or "clouds", options)
     kind = kind or ("search" if source is None else "clouds")
     if kind in ("clouds", "residuals"):
         if source is None or target is None:
@@ -43,6 +49,18 @@ def plot(
     raise InputError(f"kind is {kind!r}: expected 'clouds', 'residuals', 'search', 'cells' or 'noise'")
 
 
+def _plot_clouds(
+    found: CloudResult, source: ArrayLike | None, target: ArrayLike | None, kind: str, options: dict[str, Any]
+) -> Figure:
+    """As `plot`; what is about matches is about those that the result holds."""
+    if kind != "clouds":
+        return plot(found.result, found.source_matches, found.target_matches, kind=kind, **options)
+    source = found.source_points if source is None else cloud_of(source, "source")
+    target = found.target_points if target is None else cloud_of(target, "target")
+    matches = found.source_matches, found.target_matches
+    return aligned_clouds(found, *matches, source_cloud=source, target_cloud=target, **options)
+
+
 def noise_curves(result: Result) -> Figure:
     """Inliers, significance and turn of the pose against the noise bound, when it was estimated.
 
@@ -50,7 +68,7 @@ def noise_curves(result: Result) -> Figure:
     ----------
     result : Result
     """
-    go = _plotly()
+    figures = plotly()
     if result.noise is None or not result.noise.curve:
         raise InputError("the result has no curve over noise bounds: its noise bound was given, or a limit came first")
     curve = result.noise.curve
@@ -60,7 +78,7 @@ def noise_curves(result: Result) -> Figure:
         "−significance": [-at.significance for at in curve],
         "degrees from the result": [at.degrees for at in curve],
     }
-    figure = go.Figure()
+    figure = figures.Figure()
     for k, (name, values) in enumerate(drawn.items()):
         number = "" if k == 0 else str(k + 1)
         figure.add_scatter(x=bounds, y=values, name=name, mode="lines+markers", yaxis=f"y{number}")
@@ -85,17 +103,17 @@ def residual_histogram(
     noise_bound : float or (N,) array, optional
         Taken from `result.settings` by default.
     """
-    go = _plotly()
-    x, y = _pairs(result, source, target)
+    figures = plotly()
+    x, y = pairs_of(result, source, target)
     bounds = noise_bounds(result.settings.get("noise_bound") if noise_bound is None else noise_bound, len(x))
     data = histogram(residuals(x, y, result.transformation), result.inlier_mask, bounds)
     widths, lefts = np.diff(data.edges), data.edges[:-1]
-    figure = go.Figure(
+    figure = figures.Figure(
         [
-            go.Bar(x=lefts, width=widths, offset=0, y=counts, name=name, marker_color=colour)
+            figures.Bar(x=lefts, width=widths, offset=0, y=counts, name=name, marker_color=colour)
             for name, counts, colour in (
-                ("inliers", data.inliers, _INLIER),
-                ("outliers", data.outliers, _OUTLIER),
+                ("inliers", data.inliers, INLIER),
+                ("outliers", data.outliers, OUTLIER),
             )
         ]
     )
@@ -112,11 +130,11 @@ def residual_histogram(
 
 def search_progress(result: Result) -> Figure:
     """What each stage found and what it could not rule out, over time, in percent of the best found."""
-    go = _plotly()
+    figures = plotly()
     stages = [s for s in result.certificate.stages if len(s.history) and s.saving > 0.0]
     if not stages:
         raise InputError("result has no search history: nothing was proven")
-    figure = go.Figure()
+    figure = figures.Figure()
     for k, stage in enumerate(stages):
         rows = stage.history[np.all(np.isfinite(stage.history), axis=1)]
         line = {"shape": "hv", "dash": ("solid", "dash", "dot")[k % 3]}
@@ -141,7 +159,7 @@ def search_progress(result: Result) -> Figure:
 
 
 def sphere_cells(result: Result, stage: int | str = 0) -> Figure:
-    """The cells a stage visited: pruned ones coloured, open ones red, split ones left out.
+    """The cells a stage visited: pruned ones coloured, open ones red, split ones left out unless all were split.
 
     Cells of rows are directions, coloured by depth. Those of the pose are turns away from the pose found: each lies at
     the axis of its turn, coloured by the angle.
@@ -152,7 +170,7 @@ def sphere_cells(result: Result, stage: int | str = 0) -> Figure:
     stage : int or str
         Index or name of the stage.
     """
-    go = _plotly()
+    figures = plotly()
     chosen = _stage(result, stage)
     rows = chosen.visited
     if len(rows) == 0:
@@ -161,10 +179,13 @@ def sphere_cells(result: Result, stage: int | str = 0) -> Figure:
     if chosen.name == POSE:
         rows, centres, shade = axes_and_angles(rows)
         shade, scale, label = np.degrees(shade), scale[::-1], "turn, °"
-    figure = go.Figure()
-    for fate, name in ((PRUNED, "pruned"), (OPEN, "still open")):
+    figure = figures.Figure()
+    fates = [(PRUNED, "pruned"), (OPEN, "still open")]
+    if np.all(rows[:, 5] == SPLIT):
+        fates = [(SPLIT, "split")]
+    for fate, name in fates:
         some = rows[:, 5] == fate
-        colour: dict[str, Any] = {"color": _OPEN}
+        colour: dict[str, Any] = {"color": _OPEN if fate == OPEN else _SPLIT}
         if fate == PRUNED:
             colour = {
                 "color": shade[some],
@@ -185,93 +206,8 @@ def sphere_cells(result: Result, stage: int | str = 0) -> Figure:
     return figure
 
 
-def aligned_clouds(
-    result: Result,
-    source: ArrayLike,
-    target: ArrayLike,
-    *,
-    source_cloud: ArrayLike | None = None,
-    target_cloud: ArrayLike | None = None,
-    budget: int = 20_000,
-) -> Figure:
-    """The source moved by the pose, over the target, with inlier pairs and (hidden at first) outlier pairs.
-
-    Parameters
-    ----------
-    result : Result
-    source, target : (N, 3) array
-        The pairs the result is about.
-    source_cloud, target_cloud : (M, 3) array, optional
-        Clouds to show in place of the pairs' points.
-    budget : int
-        At most so many points of each cloud are drawn.
-    """
-    go = _plotly()
-    x, y = _pairs(result, source, target)
-    figure = go.Figure()
-    clouds = (
-        ("source, moved", SOURCE, source_cloud, x, True),
-        ("target", TARGET, target_cloud, y, False),
-    )
-    for name, colour, cloud, pairs, move in clouds:
-        points = pairs if cloud is None else np.asarray(cloud, dtype=np.float64)
-        points = points[thin(points, budget)]
-        points = _moved(result, points) if move else points
-        # Target points of outlier pairs are fog around the shape.
-        faint = cloud is None and not move and result.fitness < 0.5
-        marker = {"size": 1.5, "color": colour, "opacity": 0.2 if faint else 1.0}
-        figure.add_scatter3d(x=points[:, 0], y=points[:, 1], z=points[:, 2], mode="markers", name=name, marker=marker)
-    for name, colour, mask in (
-        ("inlier pairs", _INLIER, result.inlier_mask),
-        ("outlier pairs", _OUTLIER, ~result.inlier_mask),
-    ):
-        rows = np.flatnonzero(mask)
-        rows = rows[choose(len(rows), 1000)]
-        # NaN between the pairs breaks the line.
-        ends = np.stack([_moved(result, x[rows]), y[rows], np.full((len(rows), 3), np.nan)], axis=1).reshape(-1, 3)
-        figure.add_scatter3d(
-            x=ends[:, 0],
-            y=ends[:, 1],
-            z=ends[:, 2],
-            mode="lines",
-            name=name,
-            line={"color": colour, "width": 2},
-            visible=True if name == "inlier pairs" else "legendonly",
-        )
-    figure.update_layout(title=words.verdict(result).headline, legend_itemsizing="constant")
-    figure.update_scenes(aspectmode="data")
-    if target_cloud is None:
-        moved = _moved(result, x[choose(len(x), budget)])
-        low, high = np.quantile(moved, (0.01, 0.99), axis=0)
-        reach = 0.75 * float(np.max(high - low)) or 1.0
-        ranges = [{"range": [m - reach, m + reach]} for m in 0.5 * (low + high)]
-        figure.update_scenes(aspectmode="cube", xaxis=ranges[0], yaxis=ranges[1], zaxis=ranges[2])
-    return figure
-
-
 def _title(text: str, subtitle: str) -> dict[str, Any]:
     return {"text": text.capitalize(), "subtitle": {"text": subtitle}}
-
-
-def _plotly() -> Any:
-    try:
-        import plotly.graph_objects as go
-    except ImportError as error:
-        raise MissingExtraError("plotly", "report", "plotting") from error
-    return go
-
-
-def _pairs(result: Result, source: ArrayLike, target: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    x, y = (np.asarray(points, dtype=np.float64) for points in drawn(source, target))
-    expected = (len(result.inlier_mask), 3)
-    for name, points in (("source", x), ("target", y)):
-        if points.shape != expected:
-            raise InputError(f"{name} has shape {points.shape}: pass the result's pairs as rows {expected}")
-    return x, y
-
-
-def _moved(result: Result, points: FloatArray) -> FloatArray:
-    return points @ result.rotation.T + result.translation
 
 
 def _stage(result: Result, stage: int | str) -> StageCertificate:
