@@ -57,6 +57,7 @@ class Sifted(NamedTuple):
 
 def _few(lot: Lot, wanted: Sequence[float], limits: Limits) -> Sifted | None:
     """By the lowest limit for which some of few pairs go."""
+    crew: Crew[None]
     with Crew(1, limits) as crew:
         for limit in wanted:
             left = left_of(lot, len(lot.xi), limit, crew)
