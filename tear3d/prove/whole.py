@@ -82,7 +82,8 @@ class _Sifter:
     def __init__(self, pairs: Pairs, start: Scored, options: Options, limits: Limits) -> None:
         self.pairs, self.loss = pairs, options.the_loss
         single = options.rel_gap >= SINGLE_GAP
-        self.how: dict[str, Any] = {"single": single, "threads": options.threads, "limits": limits}
+        threads = 1 if cells_are_few(pairs.prior) and len(pairs) <= FEW_PAIRS else options.threads
+        self.how: dict[str, Any] = {"single": single, "threads": threads, "limits": limits}
         some, proof = usable(pairs), 1.0 + WholePose.prune * options.rel_gap
         self.share, self.sifted = proof, None
         if 0 < len(some) <= MOST_PAIRS:

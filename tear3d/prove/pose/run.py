@@ -52,11 +52,14 @@ class Run:
         self.open: list[FloatArray] = []
 
     def below(self, nodes: FloatArray) -> Outcome:
-        for node in nodes:
-            if node[PHASE] == VOTES:
-                self._vote(node)
-            else:
+        if nodes[0, PHASE] != VOTES:  # all have one phase
+            for node in nodes:
                 self._resume(node)
+        elif self.stage.together:
+            self._vote(nodes[::-1])
+        else:
+            for k in range(len(nodes)):
+                self._vote(nodes[k : k + 1])
         best, far = self._saved(self.found), self._saved(self.far_found)
         return Outcome(
             np.concatenate(self.open) if self.open else no_nodes(),
@@ -69,13 +72,14 @@ class Run:
             self.work_done,
         )
 
-    def _vote(self, node: FloatArray) -> None:
-        """Bound cells by votes, depth first, and search what is small enough by slopes."""
-        p, work = self.packed, self.work
+    def _vote(self, nodes: FloatArray) -> None:
+        """Bound cells by votes, depth first from the last on, and search what is small enough by slopes."""
+        p, work, count = self.packed, self.work, len(nodes)
         scratch = work.cells
-        scratch.nodes[0], scratch.segment[0], scratch.grids[0] = node, 0, 0
-        state = BEGINNING
-        most = max(FEWEST, RUN // p.size) if node[BOUND] <= CLOSE * self._limit() else max(1, FIRST // p.size)
+        scratch.nodes[:count], scratch.segment[:count], scratch.grids[:count] = nodes, 0, 0
+        state = BEGINNING._replace(top=count)
+        most = max(FEWEST, RUN // p.size) if nodes[-1, BOUND] <= CLOSE * self._limit() else max(1, FIRST // p.size)
+        most *= count
         most = DEEP if p.size > p.ballot.many else most
         ended = False
         while state.top > 0 and not ended:

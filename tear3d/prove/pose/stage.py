@@ -119,6 +119,7 @@ class WholePose(Stage):
         self.known_cells = known if same else None
         self.dtype = np.float32 if single and SMALLEST_XI < self.typical < 1.0 / SMALLEST_XI else np.float64
         self.lists = Lists()
+        self.together = threads == 1 and cells_are_few(pairs.prior)
 
     def _pack(self, core: Pairs, threads: int) -> Packed | None:
         """The pairs for the search; None when the time is over, and then nothing is known but what all can save."""
@@ -156,6 +157,8 @@ class WholePose(Stage):
         return roots(low, high, node[BOUND], sides_within(self.pairs.prior, self.pose), FINER if few else 3)
 
     def batch(self, phase: int, waiting: int, turn: int) -> Batch:
+        if self.together:
+            return Batch(BOXES_TOGETHER, 1)
         return Batch(CELLS_TOGETHER, PIECES) if phase == VOTES else Batch(BOXES_TOGETHER, BOXES_TOGETHER)
 
     def of_interest(self, phase: int, task: Task) -> float:

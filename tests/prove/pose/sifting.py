@@ -16,7 +16,7 @@ from tear3d.prove.pose.sift import Sifted
 SMALL = [(8, 12, 20), (16, 24, 40), (40, 60, 100), (500, 500, 500)]
 """Sizes of parts: several parts, or one."""
 FREE = {
-    sift: {"FEWEST_PAIRS": 4, "MOST_INLIERS": 1.0},
+    sift: {"FEWEST_PAIRS": 4, "FEWEST_OF_ALL": 4, "FEW_PAIRS": 0, "MOST_INLIERS": 1.0},
     trials: {"FOLLOWING": np.inf},
 }
 """Choices that are part of no bound, so that small problems are sifted too."""

@@ -62,6 +62,26 @@ def test_a_pose_that_matters_keeps_all_its_pairs():
     assert min(left_out.values()) > 5
 
 
+def test_few_pairs_keep_all_that_matter_too():
+    """Looked at all together, up to the lowest limit for which some go."""
+    checked = gone = 0
+    for seed in range(60):
+        case, rng = make_case(3000 + seed), np.random.default_rng(seed)
+        pairs = usable(case.pairs)
+        poses = list(poses_of(rng, case))
+        known = max((scored(pairs, pose, case.loss) for pose in poses), key=lambda one: one.saving)
+        sifted = sift(pairs, case.loss, known, [0.3, 0.8, 1.0], Limits(), 1) if len(pairs) <= module.FEW_PAIRS else None
+        if sifted is None:
+            continue
+        assert sifted.limit in [share * known.saving for share in (0.3, 0.8, 1.0)]
+        gone += len(pairs) - len(sifted.index)
+        for pose in poses:
+            assert not len(lost(pairs, pose, case.loss, sifted)), f"seed {seed}: {case.told}"
+            checked += full_saving(pairs, pose, case.loss) > sifted.limit
+    assert checked > 30
+    assert gone > 300
+
+
 def two_motions(rng, n=900, counts=(60, 60), loss="tear", xi=0.06):
     """Pairs of which some follow one motion and others another."""
     x = rng.uniform(-1.0, 1.0, (n, 3))
@@ -160,8 +180,9 @@ def test_what_is_not_sifted(monkeypatch):
     pairs, (known, _) = two_motions(np.random.default_rng(7), counts=(60, 10))
     assert sift(pairs, TEAR, known, [0.8], Limits(), 1) is not None
     assert sift(pairs, TEAR, known._replace(saving=0.0), [0.8], Limits(), 1) is None
-    assert sift(pairs.take(slice(0, 99)), TEAR, known, [0.01], Limits(), 1) is None, "few"
-    assert sift(pairs.take(slice(0, 200)), TEAR, known, [0.8], Limits(), 1) is None, "more than a quarter of all agree"
+    assert sift(pairs.take(slice(0, 11)), TEAR, known, [0.01], Limits(), 1) is None, "few"
+    with mock.patch.object(module, "MOST_INLIERS", 0.06):
+        assert sift(pairs, TEAR, known, [0.8], Limits(), 1) is None, "more than a share of all agree"
     everywhere = bare(pairs.x, pairs.y, 10.0)  # everybody agrees with everybody
     assert sift(everywhere, TEAR, known, [0.8], Limits(), 1) is None
     huge = bare(1e20 * pairs.x, 1e20 * pairs.y, 6e18)
