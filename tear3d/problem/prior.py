@@ -196,7 +196,7 @@ class Prior:
             arm = rotation @ (self.point - middle)
             away = at + arm - self.place
             if self._inside(away):
-                break
+                return Pose(rotation, at - rotation @ middle)
             ways = self.turns if radius > 0.0 else np.zeros((3, 0))
             reach = -cross_matrix(arm) @ ways / (radius or 1.0)
             change = brought_back(away, reach, self.distance, self.axis, self.slide)
