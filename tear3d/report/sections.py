@@ -211,9 +211,7 @@ def stage_section(stage: StageCertificate, shape: Arcs | SphereCells | None, ind
     return f'<div class="stage"><h3>{escape(stage.name)}</h3>{shown}</div>'
 
 
-def _cell_legend(
-    text: str, *keys: str, ramp: tuple[str, str] = ("pruned, early", "late"), left: bool = True
-) -> str:
+def _cell_legend(text: str, *keys: str, ramp: tuple[str, str] = ("pruned, early", "late"), left: bool = True) -> str:
     tones = "".join(f'<i class="d{k}"></i>' for k in range(8))
     pruned = f'<span>{ramp[0]}<span class="ramp">{tones}</span>{ramp[1]}</span>'
     more = [_key("square", "open", "still open"), *keys] if left else keys

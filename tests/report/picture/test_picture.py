@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tear3d.result import Certificate
-from tests.report.case import make_case, make_found, make_pose_case
+from tests.report.case import make_case, make_found
 
 pytest.importorskip("plotly", reason="pip install 'tear3d[report]'")
 Image = pytest.importorskip("PIL.Image", reason="pip install 'tear3d[report]'")
