@@ -22,6 +22,7 @@ from tear3d.features.steps import Steps
 from tear3d.judge.ambiguity import Ambiguity
 from tear3d.judge.verdict import said_first
 from tear3d.problem.arrays import FloatArray
+from tear3d.problem.compiling import COMPILING
 from tear3d.problem.limits import Limits
 from tear3d.problem.options import Options
 from tear3d.result import Result
@@ -125,7 +126,7 @@ class Job:
             target_points=matched.target,
             voxel_size=float(recipe.voxel_size),
             noise_bound=float(recipe.noise_bound),
-            seconds=steps.seconds,
+            seconds=steps.seconds | {name: took for name, took in self.limits.laps.items() if name == COMPILING},
             evidence=known,
             verdict=judgement.verdict,
             reasons=judgement.reasons + unsaid,
@@ -159,7 +160,7 @@ class Job:
             with steps("elsewhere") as tick:
                 others += [candidate.pose.matrix for candidate in best.poses.candidates]
                 found = elsewhere(matched, jury.scene, pose, others, tick)
-        steps.seconds["ambiguity"] = self.limits.seconds - began
+        steps.seconds["ambiguity"] = self.limits.seconds - began - steps.seconds.get("elsewhere", 0.0)
         return found
 
     def _refined(self, start: FloatArray, matched: Matched, steps: Steps) -> RefineResult:

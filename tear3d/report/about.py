@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tear3d.clouds.result import CloudResult
+from tear3d.problem.compiling import COMPILING
 from tear3d.result import Result
 
 
@@ -41,6 +42,11 @@ def all_steps(result: Result, about: About) -> dict[str, float]:
     if math.isnan(about.elapsed):
         return steps
     return steps | {"everything else": max(0.0, about.elapsed - sum(steps.values()))}
+
+
+def search_steps(result: Result) -> dict[str, float]:
+    """Those of search and proof among the pairs, without compiling, which is a step of the whole call."""
+    return {name: seconds for name, seconds in result.seconds.items() if name != COMPILING}
 
 
 def _steps(result: Result, about: About) -> dict[str, float]:

@@ -10,7 +10,7 @@ from tear3d.lab.metrics import rotation_error, translation_error
 from tear3d.problem.arrays import FloatArray
 from tear3d.prove.certificate import POSE
 from tear3d.report import judged, words
-from tear3d.report.about import About, total_seconds
+from tear3d.report.about import About, search_steps, total_seconds
 from tear3d.report.sections import facts, table
 from tear3d.result import Certificate, Result
 
@@ -78,7 +78,7 @@ def _tiles(result: Result, bound: str, about: About) -> Iterator[_Tile]:
         sure = "" if holder.success else ", if it is the right pose"
         note = f"and {words.number(known[1], 2)} at the centre, one standard deviation{sure}"
         yield "Uncertainty", f"{words.number(known[0], 2)}°", note
-    solver = sum(result.seconds.values())
+    solver = sum(search_steps(result).values())
     note = f"{words.count(certificate.cells)} cells searched"
     total = total_seconds(result, about)
     yield (

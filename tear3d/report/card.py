@@ -1,22 +1,28 @@
-"""A result as a card for notebooks: what it says, its pose, and a small picture. Plain HTML and SVG."""
+"""A result as a card for notebooks: what it says, its pose, and a small picture.
+
+Only what JupyterLab leaves in a notebook that is not trusted: no SVG, no flexible boxes; of a picture the data stand in
+the HTML. Without any style, as GitHub shows it, it still reads line by line.
+"""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from html import escape
 
 import numpy as np
 
 from tear3d.clouds.result import CloudResult
-from tear3d.problem.arrays import FloatArray
 from tear3d.prove.certificate import POSE
 from tear3d.report import judged, words
+from tear3d.report.dots import png
 from tear3d.report.drawing import SOURCE, TARGET
 from tear3d.report.sampling import choose
 from tear3d.result import Result
 
 TONES = {"good": "#2e7d32", "warn": "#b26a00", "bad": "#b3261e"}
-SIDE, POINTS = 220, 1_200
-"""Of the picture: pixels, and points of each cloud at most."""
+SIDE, FINER, POINTS = 220, 2, 2_500
+"""Of the picture: pixels as it is shown, those of the file for each of them, and points of each cloud at most."""
+_SIDE_BY_SIDE = "display:inline-block;vertical-align:top;margin:0 16px 8px 0"
 
 
 def card(result: Result | CloudResult) -> str:
@@ -35,11 +41,11 @@ def card(result: Result | CloudResult) -> str:
         pose = "\n".join("  ".join(f"{value: .6f}" for value in row) for row in result.transformation)
     said = "".join(f"<div>{escape(line)}</div>" for line in lines if line)
     return (
-        '<div style="display:flex;flex-wrap:wrap;gap:16px;align-items:flex-start;font-family:sans-serif;font-size:13px;'
-        'max-width:900px"><div style="flex:1 1 320px">'
+        '<div style="font-family:sans-serif;font-size:13px;max-width:900px">'
+        f'<div style="{_SIDE_BY_SIDE};max-width:620px">'
         f'<div style="font-weight:600;font-size:15px;color:{TONES[told.tone]}">{escape(told.headline)}</div>{said}'
         f'<pre style="margin:8px 0;font-size:12px;line-height:1.35">{escape(pose)}</pre>'
-        f'<div style="opacity:.7">target = pose · source</div></div>{picture}</div>'
+        f'<div style="opacity:0.7">target = pose · source</div></div>{picture}</div>'
     )
 
 
@@ -52,17 +58,12 @@ def _clouds(found: CloudResult) -> str:
     axes = np.linalg.svd(target - middle, full_matrices=False)[2][:2]
     flat = [(cloud - middle) @ axes.T for cloud in (target, source)]
     reach = float(np.quantile(np.abs(np.concatenate(flat)), 0.98)) or 1.0
-    dots = "".join(
-        f'<path d="{_dots(part / reach)}" stroke="{colour}" stroke-width="2" stroke-linecap="round"/>'
-        for part, colour in zip(flat, (TARGET, SOURCE), strict=True)
+    drawn = png([0.96 * part / reach for part in flat], (TARGET, SOURCE), FINER * SIDE)
+    inner = (
+        f'<img alt="source on target under the pose" width="{SIDE}" height="{SIDE}" '
+        f'src="data:image/png;base64,{b64encode(drawn).decode("ascii")}"/>'
     )
-    keys = _key(SOURCE, "source, under the pose") + _key(TARGET, "target")
-    return _figure(dots, "source on target under the pose", keys)
-
-
-def _dots(points: FloatArray) -> str:
-    inside = points[np.abs(points).max(axis=1) <= 1.0] * [1.0, -1.0]
-    return "".join(f"M{x:.0f} {y:.0f}h0" for x, y in 0.5 * SIDE * (1.0 + 0.96 * inside))
+    return _figure(inner, _key(SOURCE, "source, under the pose") + _key(TARGET, "target"))
 
 
 def _savings(result: Result) -> str:
@@ -79,13 +80,12 @@ def _savings(result: Result) -> str:
         return ""
     longest = max(share for _, share, _ in bars)
     drawn = "".join(
-        f'<text x="10" y="{26 + 48 * k}" font-size="11" fill="currentColor">'
-        f"{escape(f'{name}: {_of(share, certain=colour == TARGET)}')}</text>"
-        f'<rect x="10" y="{32 + 48 * k}" width="{max(1.0, 200.0 * share / longest):.1f}" height="14" fill="{colour}"/>'
-        for k, (name, share, colour) in enumerate(bars)
+        f'<div style="font-size:11px;margin-top:6px">{escape(f"{name}: {_of(share, certain=colour == TARGET)}")}</div>'
+        f'<div style="width:{max(1.0, 200.0 * share / longest):.1f}px;height:14px;background:{colour}"></div>'
+        for name, share, colour in bars
     )
     keys = _key(SOURCE, "found") + _key(TARGET, "proven") if len(bars) > 2 or bars[1][2] == TARGET else ""
-    return _figure(drawn, "what poses save, in % of this one", f"what poses save<br/>{keys}", 16 + 48 * len(bars))
+    return _figure(f"<div>what poses save</div>{drawn}", keys)
 
 
 def _of(share: float, *, certain: bool) -> str:
@@ -94,12 +94,11 @@ def _of(share: float, *, certain: bool) -> str:
 
 
 def _key(colour: str, text: str) -> str:
-    return f'<span style="margin-right:10px"><span style="color:{colour}">■</span> {escape(text)}</span>'
+    return f'<span style="margin-right:10px"><span style="color:{colour}">■</span> {escape(text)}</span> '
 
 
-def _figure(inner: str, title: str, keys: str, height: int = SIDE) -> str:
+def _figure(inner: str, keys: str) -> str:
     return (
-        f'<div style="width:{SIDE}px"><svg width="{SIDE}" height="{height}" viewBox="0 0 {SIDE} {height}" role="img" '
-        f'style="border:1px solid rgba(128,128,128,.4);border-radius:4px"><title>{escape(title)}</title>{inner}</svg>'
-        f'<div style="font-size:11px;line-height:1.4">{keys}</div></div>'
+        f'<div style="{_SIDE_BY_SIDE};padding:8px;border:1px solid #80808066;border-radius:4px">{inner}'
+        f'<div style="font-size:11px;line-height:1.4;margin-top:6px">{keys}</div></div>'
     )

@@ -1,7 +1,8 @@
 """The cells of a search as shapes on a sphere or a circle.
 
 Cells of the first row are directions, those of the second lie on a circle. Cells of the pose are turns away from the
-pose found: they are drawn on the sphere of axes, the angle as colour.
+pose found: they are drawn on the sphere of axes, the angle as colour. What is recorded of these are cells below which
+pieces of the search began, and those left open; not what the former were split into.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ SPLIT, PRUNED, OPEN = 0, 1, 2
 TONES = 7
 """The last of the colours, from 0 on."""
 _MOST_TURNS = 6_000
+_NO_TURN = 1e-9
 _SMALLEST, _LARGEST = 0.01, 0.06
 """Radii of the dots that stand for turns."""
 _FACE_AXES = ((1, 2), (2, 0), (0, 1))
@@ -49,6 +51,11 @@ class SphereCells:
     turns: bool = False
     """Whether these are axes of turns instead of directions."""
 
+    @property
+    def open(self) -> int:
+        """How many were left open."""
+        return int(np.count_nonzero(self.rows[:, 5] == OPEN))
+
 
 def cells_of(stage: StageCertificate, rotation: FloatArray) -> Arcs | SphereCells | None:
     """The visited cells of a stage, or None when none were recorded."""
@@ -74,23 +81,24 @@ def cells_of(stage: StageCertificate, rotation: FloatArray) -> Arcs | SphereCell
 
 
 def axes_and_angles(visited: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The cells of a pose that turn at all, their unit axes, and their angles."""
+    """The cells of a pose that turn at all (more than rounding does), their unit axes, and their angles."""
     angles = np.linalg.norm(visited[:, :3], axis=1)
-    some = visited[angles > 0.0]
-    angles = angles[angles > 0.0]
+    some = visited[angles > _NO_TURN]
+    angles = angles[angles > _NO_TURN]
     return some, some[:, :3] / angles[:, None], angles
 
 
 def _turns(visited: FloatArray) -> SphereCells | None:
-    # Split ones would only hide what came of them: axes are not nested as cells are.
-    visited = visited[visited[:, 5] != SPLIT]
     some, axes, angles = axes_and_angles(visited[choose(len(visited), _MOST_TURNS)])
     if len(some) == 0:
         return None
     sizes = -np.clip(0.2 * some[:, 3], _SMALLEST, _LARGEST)
-    rows = np.column_stack([axes, sizes, TONES * (1.0 - np.minimum(angles / np.pi, 1.0)), some[:, 5]])
+    left = some[:, 5] == OPEN
+    # Those left open have a colour of their own, and lie above the others.
+    level = np.where(left, TONES + 1.0, TONES * (1.0 - np.minimum(angles / np.pi, 1.0)))
+    rows = np.column_stack([axes, sizes, level, np.where(left, OPEN, PRUNED)])  # pruned ones are coloured
     rows = rows[np.argsort(rows[:, 4], kind="stable")]
-    return SphereCells(rows, None, rows[-1, :3], (0.0, float(TONES)), turns=True)
+    return SphereCells(rows, None, axes[np.argmin(angles)], (0.0, float(TONES)), turns=True)
 
 
 def snap_to_cube(centres: FloatArray, radii: FloatArray) -> tuple[FloatArray, FloatArray]:

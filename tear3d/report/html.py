@@ -176,7 +176,7 @@ def _page(case: _Case) -> str:
         "inputs": repeating.inputs(case.source, case.target, about),
         "settings_json": escape(json.dumps(repeat, indent=2, ensure_ascii=False)),
     }
-    scripts = (*VIEWER, "clouds.js", "sphere.js", "page.js")
+    scripts = (*VIEWER, "tints.js", "clouds.js", "sphere.js", "page.js")
     return framed("page", case.title, parts, scripts, {"scene": scene.drawn, "spheres": spheres, "ramp": RAMP})
 
 

@@ -18,7 +18,7 @@ def section(result: Result, found: CloudResult | None, scene: Scene) -> str:
     bound = judged.runner_up(result)
     if ambiguity is None and not result.alternatives and not bound:
         return ""
-    parts = [] if ambiguity is None else [_ambiguous(ambiguity)]
+    parts = [] if ambiguity is None else [_ambiguous(ambiguity, judged.verdict(result, found).reasons)]
     if result.alternatives:
         parts += [_beside(result, found, scene), _table(result, scene.shading)]
         parts.append(f'<p class="note">{escape(_note(found, scene.shading))}</p>')
@@ -94,11 +94,14 @@ def _note(found: CloudResult | None, shading: Shading | None) -> str:
     return text
 
 
-def _ambiguous(ambiguity: Ambiguity) -> str:
-    free = boxes.items(tuple(map(judged.motion, ambiguity.free)))
-    motions = (
-        f"<p>Motions of the source after which it fits as well, in its own coordinates:</p><ul>{free}</ul>"
-        if free
-        else ""
-    )
-    return f'<div class="box"><p><b>Ambiguous:</b> {escape(ambiguity.sentence)}.</p>{motions}</div>'
+def _ambiguous(ambiguity: Ambiguity, reasons: tuple[str, ...]) -> str:
+    """The sentence, unless the top of the page has it, and the motions one by one."""
+    parts = []
+    if not any(ambiguity.sentence in reason for reason in reasons):
+        parts.append(f"<p><b>Ambiguous:</b> {escape(ambiguity.sentence)}.</p>")
+    if ambiguity.free:
+        free = boxes.items(tuple(map(judged.motion, ambiguity.free)))
+        parts.append(
+            f"<p>Motions of the source after which it fits as well, in its own coordinates:</p><ul>{free}</ul>"
+        )
+    return f'<div class="box">{"".join(parts)}</div>' if parts else ""

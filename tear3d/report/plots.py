@@ -159,10 +159,11 @@ def search_progress(result: Result) -> Figure:
 
 
 def sphere_cells(result: Result, stage: int | str = 0) -> Figure:
-    """The cells a stage visited: pruned ones coloured, open ones red, split ones left out unless all were split.
+    """Some of the cells that a stage visited; those left open are red.
 
-    Cells of rows are directions, coloured by depth. Those of the pose are turns away from the pose found: each lies at
-    the axis of its turn, coloured by the angle.
+    Cells of rows are directions. Pruned ones are coloured by depth, split ones left out unless all were split. Those of
+    the pose are turns away from the pose found: each lies at the axis of its turn, and those searched are coloured by
+    the angle; what these were split into is not recorded.
 
     Parameters
     ----------
@@ -176,17 +177,20 @@ def sphere_cells(result: Result, stage: int | str = 0) -> Figure:
     if len(rows) == 0:
         raise InputError(f"stage {chosen.name} has no visited cells to show")
     centres, shade, scale, label = rows[:, :3], rows[:, 4], ["#bfdbe8", "#143d62"], "depth"
+    fates = [(PRUNED, "pruned"), (OPEN, "still open")]
     if chosen.name == POSE:
         rows, centres, shade = axes_and_angles(rows)
         shade, scale, label = np.degrees(shade), scale[::-1], "turn, °"
-    figure = figures.Figure()
-    fates = [(PRUNED, "pruned"), (OPEN, "still open")]
-    if np.all(rows[:, 5] == SPLIT):
+        fates = [(SPLIT, "searched"), (OPEN, "still open")]
+    elif np.all(rows[:, 5] == SPLIT):
         fates = [(SPLIT, "split")]
+    figure = figures.Figure()
     for fate, name in fates:
         some = rows[:, 5] == fate
+        if not some.any():
+            continue
         colour: dict[str, Any] = {"color": _OPEN if fate == OPEN else _SPLIT}
-        if fate == PRUNED:
+        if name in ("pruned", "searched"):
             colour = {
                 "color": shade[some],
                 "colorscale": scale,

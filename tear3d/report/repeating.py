@@ -7,7 +7,7 @@ from html import escape
 from tear3d.api import register
 from tear3d.problem.arrays import FloatArray
 from tear3d.report import charts, words
-from tear3d.report.about import About, Code, all_steps, python_call, total_seconds
+from tear3d.report.about import About, Code, all_steps, python_call, search_steps, total_seconds
 from tear3d.report.facts import fingerprint
 from tear3d.result import Result
 
@@ -17,7 +17,8 @@ def times(result: Result, about: About) -> str:
     chart = charts.timing_chart(all_steps(result, about), total_seconds(result, about))
     if about.found is None:
         return chart
-    own = charts.timing_chart(result.seconds, sum(result.seconds.values()))
+    steps = search_steps(result)
+    own = charts.timing_chart(steps, sum(steps.values()))
     return f'{chart}<h3 class="gap">Search and proof among the matches, within these</h3>{own}'
 
 

@@ -192,10 +192,10 @@ def stage_section(stage: StageCertificate, shape: Arcs | SphereCells | None, ind
         )
         if shape.turns:
             text = (
-                "Both sides of the sphere of axes: each cell lies at the axis of its turn away from the pose found, a "
-                "larger dot for a larger cell."
+                f"Both sides of the sphere of axes, with {words.count(len(shape.rows))} of the cells: each lies at the "
+                "axis of its turn away from the pose found, a larger dot for a larger cell."
             )
-            legend = _cell_legend(text, ramp=("pruned, half a turn", "no turn"))
+            legend = _cell_legend(text, ramp=("searched, half a turn", "no turn"), left=shape.open > 0)
         else:
             found = _key("", "found", "found") if shape.found is not None else ""
             legend = _cell_legend("Two sides of the sphere of directions.", split, found)
@@ -211,10 +211,11 @@ def stage_section(stage: StageCertificate, shape: Arcs | SphereCells | None, ind
     return f'<div class="stage"><h3>{escape(stage.name)}</h3>{shown}</div>'
 
 
-def _cell_legend(text: str, *keys: str, ramp: tuple[str, str] = ("pruned, early", "late")) -> str:
+def _cell_legend(text: str, *keys: str, ramp: tuple[str, str] = ("pruned, early", "late"), left: bool = True) -> str:
     tones = "".join(f'<i class="d{k}"></i>' for k in range(8))
     pruned = f'<span>{ramp[0]}<span class="ramp">{tones}</span>{ramp[1]}</span>'
-    return f'<p class="legend"><span>{text}</span>{pruned}{_key("square", "open", "still open")}{"".join(keys)}</p>'
+    more = [_key("square", "open", "still open"), *keys] if left else keys
+    return f'<p class="legend"><span>{text}</span>{pruned}{"".join(more)}</p>'
 
 
 def _key(shape: str, colour: str, text: str) -> str:

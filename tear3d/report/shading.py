@@ -72,12 +72,17 @@ class Shading:
 
     def packed(self, pose: str) -> str:
         """Base64 of one byte for each point: 255 is the last colour."""
-        return _text(np.rint(255.0 * np.minimum(self.distances[pose] / self.end, 1.0)).astype(np.uint8))
+        return packed_shares(self.distances[pose] / self.end)
 
     def packed_near(self, pose: str) -> str | None:
         """Base64 of one bit for each point, the highest of a byte first."""
         near = self.near(pose)
         return None if near is None else _text(np.packbits(near))
+
+
+def packed_shares(shares: FloatArray) -> str:
+    """Base64 of one byte for each: 255 is 1, and more."""
+    return _text(np.rint(255.0 * np.minimum(shares, 1.0)).astype(np.uint8))
 
 
 def _text(values: NDArray[np.uint8]) -> str:

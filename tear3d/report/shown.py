@@ -3,15 +3,11 @@ has them."""
 
 from __future__ import annotations
 
-import datetime
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from importlib import resources
 from pathlib import Path
-from string import Template
 from typing import Any
 
 import numpy as np
@@ -20,8 +16,11 @@ from tear3d.errors import InputError
 from tear3d.io.atomic import atomic_write
 from tear3d.problem.arrays import FloatArray
 from tear3d.report import words
+from tear3d.report.frame import VIEWER, framed
 from tear3d.report.sampling import thin
 from tear3d.report.scene import _frame, _orientation, _radius, pack
+from tear3d.report.sections import table
+from tear3d.report.shading import packed_shares
 from tear3d.report.tints import Choice
 
 POINT_BUDGET = 150_000
@@ -86,27 +85,20 @@ def write_clouds_page(
 
 
 def _page(clouds: Sequence[Shown], said: Words, choices: Sequence[Choice]) -> str:
-    from tear3d import __version__
-
     rows = [thin(cloud.points, POINT_BUDGET // len(clouds)) for cloud in clouds]
     origin = np.median(np.concatenate([c.points[chosen] for c, chosen in zip(clouds, rows, strict=True)]), axis=0)
     shown, every = sum(map(len, rows)), sum(len(cloud.points) for cloud in clouds)
     part = words.count(shown) + ("" if shown == every else f" of {words.count(every)}")
-    return Template(_asset("shown.html")).substitute(
-        version=escape(__version__),
-        title=escape(said.title),
-        style=_asset("style.css"),
-        lead=said.lead + _motions(clouds),
-        buttons="".join(_button(k, cloud) for k, cloud in enumerate(clouds)),
-        caption=f"{part} points. Drawn around ({_triple(origin)}); coordinates in the table are not shifted.",
-        legend=said.legend + _legends(choices),
-        sections=said.sections,
-        table=_table(clouds),
-        written=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
-        choices=_chooser(choices, len(clouds) > 1),
-        data=_data(clouds, rows, origin, choices),
-        script=_asset("viewer.js") + _asset("shown.js"),
-    )
+    parts = {
+        "lead": said.lead + _motions(clouds),
+        "choices": _chooser(choices, len(clouds) > 1),
+        "buttons": "".join(_button(k, cloud) for k, cloud in enumerate(clouds)),
+        "caption": f"{part} points. Drawn around ({_triple(origin)}); coordinates in the table are not shifted.",
+        "legend": said.legend + _legends(choices),
+        "sections": said.sections,
+        "table": _table(clouds),
+    }
+    return framed("shown", said.title, parts, (*VIEWER, "tints.js", "shown.js"), _data(clouds, rows, origin, choices))
 
 
 def _button(number: int, cloud: Shown) -> str:
@@ -149,7 +141,9 @@ def _legends(choices: Sequence[Choice]) -> str:
     return "".join(f'<p class="legend hidden" data-tint="{k}">{one.legend}</p>' for k, one in enumerate(choices))
 
 
-def _data(clouds: Sequence[Shown], rows: Sequence[Any], origin: FloatArray, choices: Sequence[Choice]) -> str:
+def _data(
+    clouds: Sequence[Shown], rows: Sequence[Any], origin: FloatArray, choices: Sequence[Choice]
+) -> dict[str, Any]:
     """What the view draws: centred in float64 before it becomes float32."""
     parts = [cloud.points[chosen] for cloud, chosen in zip(clouds, rows, strict=True)]
     whole = np.concatenate(parts)
@@ -162,40 +156,32 @@ def _data(clouds: Sequence[Shown], rows: Sequence[Any], origin: FloatArray, choi
             "count": len(part),
             "colour": _colour(number, cloud),
             "alpha": cloud.alpha,
-            "values": None if cloud.values is None else pack(cloud.values[chosen]),
+            "values": None if cloud.values is None else packed_shares(cloud.values[chosen]),
             "tints": [None if tint is None else tint.packed(chosen) for tint in (one.tints[number] for one in choices)],
         }
         for number, (cloud, part, chosen) in enumerate(zip(clouds, parts, rows, strict=True))
     ]
-    values = {
+    return {
         "clouds": layers,
         "ramp": RAMP,
         "frame": _frame(whole),
         "orientation": _orientation(whole).ravel().tolist(),
     }
-    # JSON that cannot end the script element it stands in.
-    return json.dumps(values, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
 def _table(clouds: Sequence[Shown]) -> str:
-    cells = (
+    rows = [
         (
-            escape(c.name) + (f"<br>moved by {escape(c.moved)}" if c.moved else ""),
+            c.name + (f", moved by {c.moved}" if c.moved else ""),
             words.count(len(c.points)),
             _triple(c.points.min(axis=0)),
             _triple(c.points.max(axis=0)),
         )
         for c in clouds
-    )
-    body = "".join(f"<tr><td>{a}</td><td class='num'>{b}</td><td>{c}</td><td>{d}</td></tr>" for a, b, c, d in cells)
+    ]
     later = " after that" if any(cloud.moved for cloud in clouds) else ""
-    head = f"<tr><th>file</th><th class='num'>points</th><th>from{later}</th><th>to{later}</th></tr>"
-    return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+    return table(("file", "points", f"from{later}", f"to{later}"), rows, (1,), stacked=True)
 
 
 def _triple(values: FloatArray) -> str:
     return ", ".join(f"{value:.10g}" for value in values)
-
-
-def _asset(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")

@@ -69,12 +69,12 @@ def circle_cells(u: np.ndarray, v: np.ndarray, angle: float, levels: int = 9) ->
 
 
 def turn_cells(levels: int = 6) -> np.ndarray:
-    """Visited cells of a search for the pose that closes in on no turn at all."""
+    """Recorded cells of a search for the pose that closes in on no turn at all: those searched, and some left open."""
     out, cells = [], roots(np.zeros(3), np.zeros(3), 1.0)
     for level in range(levels):
         far = describe(cells)[:, :3]
         near = np.linalg.norm(far, axis=1) < 3.0 / 2**level
-        fate = np.where(near, 2.0 if level == levels - 1 else 0.0, 1.0)
+        fate = np.where(near & (level == levels - 1), 2.0, 0.0)
         out.append(describe(cells, fate))
         halves = []
         for node in cells[near]:

@@ -29,6 +29,16 @@ FLAGS = [
     "--remote-debugging-pipe",
 ]
 
+PIXELS = """(selector) => {
+  const canvas = document.querySelector(selector);
+  const copy = Object.assign(document.createElement("canvas"), {width: canvas.width, height: canvas.height});
+  const context = copy.getContext("2d", {willReadFrequently: true});
+  context.drawImage(canvas, 0, 0);
+  const {data} = context.getImageData(0, 0, copy.width, copy.height);
+  return {canvas, data};
+}"""
+"""A canvas and what is drawn on it, as JavaScript."""
+
 
 def find_chromium() -> str | None:
     names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

@@ -7,7 +7,7 @@ from tear3d.report import About, write_report
 from tear3d.result import Alternative, Ambiguity, FreeMotion
 from tests.conftest import NO_CHROMIUM
 from tests.report.case import make_case, make_found, make_pose_case
-from tests.report.chromium import Chromium, find_chromium
+from tests.report.chromium import PIXELS, find_chromium
 
 pytestmark = pytest.mark.skipif(find_chromium() is None, reason=NO_CHROMIUM)
 
@@ -15,24 +15,13 @@ SOFTWARE_RENDERING = "GPU stall due to ReadPixels"
 
 # How many pixels of a canvas are not the colour of the page's panels, and that colour.
 COUNT = """(selector) => {
-  const canvas = document.querySelector(selector);
-  const copy = Object.assign(document.createElement("canvas"), {width: canvas.width, height: canvas.height});
-  const context = copy.getContext("2d", {willReadFrequently: true});
-  context.drawImage(canvas, 0, 0);
-  const {data} = context.getImageData(0, 0, copy.width, copy.height);
+  const {canvas, data} = (PIXELS)(selector);
   const hex = getComputedStyle(document.documentElement).getPropertyValue("--panel").trim();
   const panel = [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
   let drawn = 0;
   for (let k = 0; k < data.length; k += 4) drawn += panel.some((v, i) => Math.abs(data[k + i] - v) > 8);
   return {drawn, total: data.length / 4, panel, picture: canvas.toDataURL()};
-}"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    chromium = Chromium(find_chromium())
-    yield chromium
-    chromium.close()
+}""".replace("PIXELS", PIXELS)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from tear3d.report import About, write_report
 from tear3d.result import Alternative
 from tests.conftest import NO_CHROMIUM
 from tests.report.case import make_case, make_found, torus
-from tests.report.chromium import Chromium, find_chromium
+from tests.report.chromium import PIXELS, find_chromium
 from tests.report.test_browser import complaints, fits, pixels, press
 
 pytestmark = pytest.mark.skipif(find_chromium() is None, reason=NO_CHROMIUM)
@@ -19,11 +19,7 @@ RED, GREEN, BLUE = (200, 30, 30), (30, 160, 40), (40, 60, 220)
 
 # How many pixels of a canvas are within a few steps of a colour.
 NEAR = """([selector, wanted]) => {
-  const canvas = document.querySelector(selector);
-  const copy = Object.assign(document.createElement("canvas"), {width: canvas.width, height: canvas.height});
-  const context = copy.getContext("2d", {willReadFrequently: true});
-  context.drawImage(canvas, 0, 0);
-  const {data} = context.getImageData(0, 0, copy.width, copy.height);
+  const {data} = (PIXELS)(selector);
   const spread = (r, g, b) => [r - g, g - b, b - r];
   const size = Math.hypot(...spread(...wanted));
   let count = 0;
@@ -34,14 +30,7 @@ NEAR = """([selector, wanted]) => {
     if (length > 0.4 * size && along > 0.97 * length * size) count += 1;
   }
   return count;
-}"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    chromium = Chromium(find_chromium())
-    yield chromium
-    chromium.close()
+}""".replace("PIXELS", PIXELS)
 
 
 @pytest.fixture(scope="module")

@@ -165,3 +165,15 @@ def test_the_header_says_no_sentence_twice(tmp_path):
     assert judged.rest_of_message(result, sentence) == ""
     object.__setattr__(result, "message", f"{result.message}; it lies at the edge")
     assert judged.rest_of_message(result, sentence) == "it lies at the edge"
+
+
+@pytest.mark.parametrize("clouds", [True, False])
+def test_an_ambiguity_is_told_once(tmp_path, clouds):
+    own = {} if clouds else {"ambiguity": TWICE, "message": f"ambiguous: {TWICE.sentence}; both rows"}
+    problem, result = make_case(200, 0.5, **own)
+    reasons = (f"ambiguous: {TWICE.sentence}",)
+    found = make_found(problem, result, verdict="doubtful", ambiguity=TWICE, reasons=reasons) if clouds else None
+    page = page_of(tmp_path, problem, result, About(found))
+    assert page.partition("How to repeat this run")[0].count(TWICE.sentence) == 1
+    assert "turn about (0, 0, 1) through (0.25, 0, 0) by 120°" in page
+    assert (result if found is None else found)._repr_html_().count(TWICE.sentence) == 1

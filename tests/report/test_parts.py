@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tear3d.report import charts, judged, words
 from tear3d.report.axes import Scale
-from tear3d.report.cells import Arcs, SphereCells, cells_of, snap_to_cube
+from tear3d.report.cells import OPEN, Arcs, SphereCells, cells_of, snap_to_cube
 from tear3d.report.residuals import histogram, noise_bounds, residuals
 from tear3d.report.sampling import choose, thin
 from tear3d.report.scene import Poses, build_scene
@@ -89,18 +89,21 @@ def test_cells_of_the_pose_are_axes_coloured_by_their_turn():
     (stage,) = result.certificate.stages
     shape = cells_of(stage, result.rotation)
     assert shape.turns
-    leaves = stage.visited[stage.visited[:, 5] > 0]
-    assert len(shape.rows) == np.count_nonzero(np.linalg.norm(leaves[:, :3], axis=1) > 0.0)
+    turned = np.linalg.norm(stage.visited[:, :3], axis=1)
+    left = stage.visited[:, 5] == OPEN
+    assert len(shape.rows) == np.count_nonzero(turned > 1e-9)
+    assert shape.open == np.count_nonzero(left & (turned > 1e-9)) > 0
     np.testing.assert_allclose(np.linalg.norm(shape.rows[:, :3], axis=1), 1.0)
     assert np.all(shape.rows[:, 3] < 0.0), "dots"
     assert shape.levels == (0.0, 7.0)
-    angles = np.pi * (1.0 - shape.rows[:, 4] / 7.0)
-    turned = np.linalg.norm(leaves[:, :3], axis=1)
-    np.testing.assert_allclose(np.sort(angles), np.sort(turned[turned > 0.0]), atol=1e-12)
+    searched = shape.rows[: -shape.open]
+    angles = np.pi * (1.0 - searched[:, 4] / 7.0)
+    np.testing.assert_allclose(np.sort(angles), np.sort(turned[~left & (turned > 1e-9)]), atol=1e-12)
     assert np.all(np.diff(shape.rows[:, 4]) >= 0.0), "what turns little is drawn last"
+    assert np.all(shape.rows[-shape.open :, 5] == OPEN), "and above it what was left open"
     nothing = replace(stage, visited=np.array([[0.0, 0.0, 0.0, 0.1, 3.0, 1.0]]))
     assert cells_of(nothing, result.rotation) is None
-    many = replace(stage, visited=np.tile(leaves, (20, 1)))
+    many = replace(stage, visited=np.tile(stage.visited, (20, 1)))
     assert len(cells_of(many, result.rotation).rows) <= 6_000
 
 

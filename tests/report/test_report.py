@@ -1,5 +1,6 @@
 """The report as a file, and the notebook figures."""
 
+import base64
 import json
 import re
 import sys
@@ -7,8 +8,10 @@ import sys
 import numpy as np
 import pytest
 
+import tear3d
 from tear3d.errors import InputError, MissingExtraError
-from tear3d.report import plots, write_report
+from tear3d.report import plots, words, write_report
+from tear3d.report.cells import OPEN
 from tests.report.case import make_case, make_pose_case
 
 
@@ -53,10 +56,29 @@ def test_a_proven_pose_has_its_words_its_tile_and_its_cells(tmp_path):
     assert "Each stage searches one part of the pose" not in page
     (sphere,) = embedded(page)["spheres"]
     assert sphere["levels"] == [0.0, 7.0]
+    turned = np.linalg.norm(result.certificate.stages[0].visited[:, :3], axis=1) > 1e-9
+    assert f"with {words.count(np.count_nonzero(turned))} of the cells" in page
+    assert "searched, half a turn" in page
+    assert "still open" in page
     problem, rows = make_case(60, 0.5)
     page = write_report(tmp_path / "y.html", rows, problem.source, problem.target).read_text()
     assert "Each stage searches one part of the pose" in page
     assert "Elsewhere" not in page
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_the_cells_of_a_real_proof_are_shown(tmp_path, closed):
+    problem = tear3d.synthetic.make_problem(600, 0.9, seed=1)
+    limit = {} if closed else {"node_limit": 100}
+    result = tear3d.register(problem.source, problem.target, noise_bound=problem.noise_bound, **limit)
+    assert result.proven == closed
+    page = write_report(tmp_path / "x.html", result, problem.source, problem.target).read_text()
+    (sphere,) = embedded(page)["spheres"]
+    rows = np.frombuffer(base64.b64decode(sphere["rows"]), "<f4").reshape(-1, 6)
+    assert (OPEN in rows[:, 5]) == (not closed)
+    np.testing.assert_allclose(np.linalg.norm(rows[:, :3], axis=1), 1.0, atol=1e-5)
+    assert f"with {words.count(len(rows))} of the cells" in page
+    assert ("still open" in page) == (not closed)
 
 
 def test_text_from_outside_is_escaped(tmp_path):
@@ -181,11 +203,12 @@ def test_figures_of_a_proven_pose():
     (stage,) = result.certificate.stages
     _, _, elsewhere = plots.search_progress(result).data
     assert list(elsewhere.y) == [pytest.approx(62.0)] * 2
-    pruned, left = plots.sphere_cells(result, "pose").data
-    turned = stage.visited[np.linalg.norm(stage.visited[:, :3], axis=1) > 0.0]
-    assert [len(pruned.x), len(left.x)] == [np.count_nonzero(turned[:, 5] == fate) for fate in (1, 2)]
-    np.testing.assert_allclose(np.hypot(np.hypot(pruned.x, pruned.y), pruned.z), 1.0)
-    assert 0.0 < min(pruned.marker.color) < max(pruned.marker.color) <= 180.0
+    searched, left = plots.sphere_cells(result, "pose").data
+    assert [searched.name, left.name] == ["searched", "still open"]
+    turned = stage.visited[np.linalg.norm(stage.visited[:, :3], axis=1) > 1e-9]
+    assert [len(searched.x), len(left.x)] == [np.count_nonzero(turned[:, 5] == fate) for fate in (0, 2)]
+    np.testing.assert_allclose(np.hypot(np.hypot(searched.x, searched.y), searched.z), 1.0)
+    assert 0.0 < min(searched.marker.color) < max(searched.marker.color) <= 180.0
 
 
 def test_figures_without_plotly_name_the_extra(monkeypatch):

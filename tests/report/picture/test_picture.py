@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tear3d.result import Certificate
-from tests.report.case import make_case, make_found, make_pose_case
+from tests.report.case import make_case, make_found
 
 pytest.importorskip("plotly", reason="pip install 'tear3d[report]'")
 Image = pytest.importorskip("PIL.Image", reason="pip install 'tear3d[report]'")
@@ -90,7 +90,7 @@ def test_a_scale_moves_the_source_too():
 
 
 def test_cells_that_were_all_split_are_shown_and_named():
-    _, result = make_pose_case(50)
+    _, result = make_case(50, 0.5)
     stage = result.certificate.stages[0]
     visited = stage.visited.copy()
     visited[:, 5] = 0.0
