@@ -37,7 +37,7 @@ class StageCertificate:
     history: FloatArray = field(default_factory=lambda: np.empty((0, 3)), repr=False)
     """Rows of (seconds, saving, saving bound) as the search went on."""
     visited: FloatArray = field(default_factory=lambda: np.empty((0, 6)), repr=False)
-    """A bounded sample of cells: centre x, y, z, angular radius, depth, fate (0 split, 1 pruned, 2 open).
+    """A bounded sample of cells: centre x, y, z, angular radius, depth, fate (0 split or searched, 1 pruned, 2 open).
 
     Of rows the centre is a direction; of the pose a rotation vector, axis times angle, from the pose found.
     """
