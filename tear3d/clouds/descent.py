@@ -54,7 +54,7 @@ class Descent:
     def run(self, start: FloatArray, tick: Tick) -> None:
         damping, pose = _DAMPING, self._allowed(start)
         at = self._measure(pose, tick)
-        while at.near and not self.converged and self.iterations < self.most:
+        while at.used and not self.converged and self.iterations < self.most:
             for _ in range(_TRIES):
                 tick(self._done)
                 held = at.H + damping * np.eye(6)

@@ -138,6 +138,11 @@ class Scene:
         return cls(own, keep(times, lambda: Side.of(target, voxel_size, threads, rest), rest), threads, wide)
 
     @cached_property
+    def _inner(self) -> Tree:
+        """Of all points of the source, around their middle and in voxels."""
+        return Tree((self.source.points - self.source.points.mean(axis=0)) / self.voxel_size)
+
+    @cached_property
     def _region(self) -> Region:
         return Region.of(self.source.points)
 
@@ -169,7 +174,7 @@ class Scene:
         moving = Surface((self.source.points[few] - middle) / size, self.source.normals[few])
         fixed = Surface((target.points - centre) / size, target.normals)
         prior = None if self.prior is None else self.prior.between(middle, centre, size)
-        descent = Descent(Pairing(moving, fixed, "gicp", REACH, self.threads), _STEPS, prior)
+        descent = Descent(Pairing(moving, fixed, "gicp", REACH, self.threads, whole=self._inner), _STEPS, prior)
         local = pose.copy()
         local[:3, 3] = (pose[:3, :3] @ middle + pose[:3, 3] - centre) / size
         descent.run(local, lambda done: None)

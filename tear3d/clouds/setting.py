@@ -51,7 +51,7 @@ class Setting:
 
     def _pairing(self, rows: Rows, reach: float, threads: int | None) -> Pairing:
         moving = Surface(self.source.points[rows], self.source.normals[rows])
-        return Pairing(moving, Surface(self.target.points, self.target.normals), "gicp", reach, threads)
+        return Pairing(moving, Surface(self.target.points, self.target.normals), "gicp", reach, threads, whole=self.source.tree)
 
     def normals(self) -> FloatArray:
         """Of the points of the overlap."""
@@ -82,7 +82,7 @@ class Setting:
         for pairing, steps in self._coarse if from_afar else self._fine:
             for _ in range(steps):
                 at = pairing.linearise(pose)
-                if at.near < 10:
+                if at.used < 10:
                     return pose
                 damping = _DAMPING * np.trace(at.H) / 6.0
                 change: FloatArray = np.linalg.solve(at.H + damping * np.eye(6), -at.b)
