@@ -75,10 +75,12 @@ class Pairing:
         threads: int | None,
         tick: Tick | None = None,
         whole: Tree | None = None,
+        any_surface: bool = False,
     ) -> None:
         # In one layout: each would have the kernels compiled anew.
         self._moving, self._fixed = (Surface(*map(np.ascontiguousarray, surface)) for surface in (moving, fixed))
         self._kind, self._reach, self._threads = _KINDS[method], reach, threads
+        self._any_surface = any_surface
         self._tree = aside(lambda: Tree(fixed.points), tick)
         self._back = aside(lambda: Tree(moving.points), tick) if whole is None else whole
         self._partner: NDArray[np.int32] = np.full(len(moving.points), -1, dtype=np.int32)
@@ -129,7 +131,7 @@ class Pairing:
         rows = np.flatnonzero(partner >= 0)
         near = float(len(rows)), float(np.sum(distances[rows] ** 2))
         limit = _APART_POINTS if self._kind == _POINTS else _APART
-        rows = rows[distances[rows] > limit]
+        rows = rows[distances[rows] > (np.inf if self._any_surface else limit)]
         fixed, normals = self._fixed.points[partner[rows]], self._fixed.normals[partner[rows]]
         apart = self._across(fixed - moved[rows], normals)
         far = apart > limit

@@ -16,6 +16,7 @@ from tear3d.features.steps import Steps
 from tear3d.find.search import Candidate
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.prior import Prior
+from tear3d.result import Result
 
 PLAIN_FIT = 0.35
 """A confirmed pose of such a fit is taken without a look at the other candidates: twice what is asked for."""
@@ -35,6 +36,8 @@ class Judged:
     """Another pose of the same matches saves more: this one cannot be proven to save the most."""
     evidence: CloudEvidence
     judgement: Judgement
+    answer: Result | None = None
+    """The result for it, not proven, where it was asked for."""
 
     @property
     def confirmed(self) -> bool:
@@ -101,6 +104,13 @@ class Jury:
         """Of a pose after a few steps of alignment."""
         assert self.scene is not None
         return self.scene.measure(self.scene.settle(pose), pose, recipe.noise_bound)
+
+    def judge_again(self, answer: Result) -> None:
+        """The best pose, now that its matches have been compared with all others."""
+        assert self.best is not None
+        again = judge(self.best.evidence, answer.significance)
+        self.best = replace(self.best, judgement=again, answer=answer)
+        self.tries[-1] = replace(self.tries[-1], verdict=again.verdict)
 
     def failed(self, recipe: Recipe, began: float) -> None:
         """A try without matches."""

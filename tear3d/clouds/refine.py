@@ -27,6 +27,8 @@ from tear3d.problem.strict import strict
 _NEIGHBOURS = 20
 # What the preparation counts for in the progress that is shown.
 _PREPARED = 0.3
+# Voxels within which points are matched. Free choice.
+_REACH = 3.0
 # Fewer points than this have no surface.
 _FEWEST = 5
 # A result with a smaller share of the start's fitness has lost its way.
@@ -87,9 +89,9 @@ def refine_icp(
     method : {"gicp", "icp", "plane"}
         Generalized ICP, point-to-point or point-to-plane.
     max_distance : float, optional
-        Points farther apart are not matched; 3 voxels by default.
+        Points farther apart are not matched; 3 voxels by default, 6 where their size is not given either.
     voxel_size : float, optional
-        The clouds are downsampled to it; chosen from the data by default.
+        The clouds are downsampled to it; by default half of what `register_clouds` chooses, as for its refinement.
     threads : int, optional
         All cores by default. The result does not depend on it.
     limits : Limits, optional
@@ -138,10 +140,12 @@ class Refinement:
     def run(self, tick: Tick) -> None:
         tick(0.0)
         if self.voxel_size is None:
-            self.voxel_size = choose_voxel_size(*self.clouds, tick=tick)
+            usual = choose_voxel_size(*self.clouds, tick=tick)
+            self.voxel_size = 0.5 * usual
+            self.max_distance = _REACH * usual if self.max_distance is None else self.max_distance
         size = self.voxel_size
         if self.max_distance is None:
-            self.max_distance = 3.0 * size
+            self.max_distance = _REACH * size
         moving, fixed = (voxel_downsample(cloud, size, tick=tick) for cloud in self.clouds)
         # The tolerances and the damping have a scale: coordinates are centred, and in voxels.
         centres = moving.mean(axis=0), fixed.mean(axis=0)

@@ -42,16 +42,17 @@ class Setting:
         self.source, self.target = (Scan(cloud / coarser) for cloud in clouds)
         self._few, rows = _spread(self.source, _FEW), _spread(self.source, _JUDGED)
         self._rows = rows, _spread(self.target, _JUDGED)
-        self._coarse = [(self._pairing(self._few, reach, threads), 6) for reach in (8.0, 4.0)]
+        self._coarse = [(self._pairing(self._few, reach, threads, True), 6) for reach in (8.0, 4.0)]
         self._fine = [(self._pairing(rows, 2.0, threads), 8)]
         self.start = self.refine(np.eye(4))
         self._before = self._looks(self.start)
         self._before_few = [look(self.source, self._few, self.target, self.start)]
         self.overlap: FloatArray = self._before[0].points[self._before[0].near]
 
-    def _pairing(self, rows: Rows, reach: float, threads: int | None) -> Pairing:
+    def _pairing(self, rows: Rows, reach: float, threads: int | None, from_afar: bool = False) -> Pairing:
         moving = Surface(self.source.points[rows], self.source.normals[rows])
-        return Pairing(moving, Surface(self.target.points, self.target.normals), "gicp", reach, threads, whole=self.source.tree)
+        fixed = Surface(self.target.points, self.target.normals)
+        return Pairing(moving, fixed, "gicp", reach, threads, whole=self.source.tree, any_surface=from_afar)
 
     def normals(self) -> FloatArray:
         """Of the points of the overlap."""

@@ -130,7 +130,6 @@ def test_different_rooms_are_not_registered():
     turn = pose([0.3, 0.2, 1.9], [0.0, 0.0, 0.0])
     found = register_clouds(apply(turn, scan(1)), scan(2), voxel_size=0.12, certify=False, threads=1)
     assert not found.success
-    assert found.refinement is None
     assert found.reasons
 
 
