@@ -64,6 +64,7 @@ def compare(
             moved = carried.points(cloud if matrix is None else carried.moved(cloud, matrix))
         with session.step(f"read {target.name}"):
             other = carried.points(carried.read(target))
+        _note_units(moved, other)
         compile_when_cold(session, ("clouds",))
         with session.step("measure"):
             distances = _distances(moved, other)
@@ -79,6 +80,19 @@ def compare(
         saying.tell("comparison", facts, _rows(facts), as_json=as_json, quiet=quiet)
         if report is not None and not (quiet or as_json):
             typer.echo(f"wrote {report}")
+
+
+def _note_units(points: FloatArray, other: FloatArray) -> None:
+    """A warning where the clouds seem to have different units. Their distances are what they are, whatever the units."""
+    import logging
+
+    from tear3d.clouds.inputs import note_units
+    from tear3d.errors import InputError
+
+    try:
+        note_units(points, other)
+    except InputError as error:
+        logging.getLogger(__name__).warning("%s", error)
 
 
 def _distances(points: FloatArray, other: FloatArray) -> FloatArray:

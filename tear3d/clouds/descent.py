@@ -75,6 +75,10 @@ class Descent:
             turn, shift = np.linalg.norm(change[:3]), np.linalg.norm(change[3:])
             self.converged = bool(turn <= _ROTATION_EPSILON and shift <= _TRANSLATION_EPSILON)
 
+    def visit(self, pose: FloatArray, tick: Tick) -> None:
+        """Measure a pose."""
+        self._measure(self._allowed(pose), tick)
+
     def _allowed(self, pose: FloatArray) -> FloatArray:
         if self.prior is None:
             return pose

@@ -33,7 +33,7 @@ _ACROSS = 1e-3
 _APART, _APART_POINTS = 0.5, 1.0
 """How much farther a point may lie from its partner than the partner's own nearest point, in voxels: along the normal,
 along which two samples of one surface differ by noise and bends alone; and in all, where no normals are known, by which
-they differ for lying between each other's points. A free choice, the larger of which is what lies between two voxels."""
+they differ for lying between each other's points. Free choices; the larger is what lies between two voxels."""
 
 
 class Surface(NamedTuple):
@@ -74,6 +74,7 @@ class Pairing:
         reach: float,
         threads: int | None,
         tick: Tick | None = None,
+        tree: Tree | None = None,
         whole: Tree | None = None,
         any_surface: bool = False,
     ) -> None:
@@ -81,7 +82,7 @@ class Pairing:
         self._moving, self._fixed = (Surface(*map(np.ascontiguousarray, surface)) for surface in (moving, fixed))
         self._kind, self._reach, self._threads = _KINDS[method], reach, threads
         self._any_surface = any_surface
-        self._tree = aside(lambda: Tree(fixed.points), tick)
+        self._tree = aside(lambda: Tree(fixed.points), tick) if tree is None else tree
         self._back = aside(lambda: Tree(moving.points), tick) if whole is None else whole
         self._partner: NDArray[np.int32] = np.full(len(moving.points), -1, dtype=np.int32)
         self._weights = np.zeros((len(moving.points), 6))
@@ -95,6 +96,13 @@ class Pairing:
         part._moving = Surface(*(np.ascontiguousarray(rows[::each]) for rows in self._moving))
         part._partner, part._weights = self._partner[::each].copy(), self._weights[::each].copy()
         return part
+
+    def within(self, reach: float) -> Pairing:
+        """The same with another reach."""
+        other = copy(self)
+        other._reach = reach
+        other._partner, other._weights = self._partner.copy(), self._weights.copy()
+        return other
 
     def linearise(self, pose: FloatArray, tick: Tick | None = None) -> Equations:
         """Same bits for any number of threads: the sums of the chunks are added in order."""
@@ -126,7 +134,7 @@ class Pairing:
     def _partners(
         self, moved: FloatArray, rotation: FloatArray, translation: FloatArray
     ) -> tuple[NDArray[np.int32], tuple[float, float]]:
-        """The nearest point of each, -1 where none can be the same surface; how many there are in reach, and how far."""
+        """The nearest point of each, -1 where it cannot be the same surface; how many are in reach, and how far."""
         distances, partner = self._tree.nearest(moved, self._reach)
         rows = np.flatnonzero(partner >= 0)
         near = float(len(rows)), float(np.sum(distances[rows] ** 2))

@@ -189,6 +189,7 @@ class Job:
                 max(2.0 * matched.recipe.noise_bound, 3.0 * size),
                 0.5 * min(size, scene.voxel_size),
                 self.options.prior,
+                settled=True,
             ),
             self.limits,
         )

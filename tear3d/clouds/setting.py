@@ -52,7 +52,9 @@ class Setting:
     def _pairing(self, rows: Rows, reach: float, threads: int | None, from_afar: bool = False) -> Pairing:
         moving = Surface(self.source.points[rows], self.source.normals[rows])
         fixed = Surface(self.target.points, self.target.normals)
-        return Pairing(moving, fixed, "gicp", reach, threads, whole=self.source.tree, any_surface=from_afar)
+        return Pairing(
+            moving, fixed, "gicp", reach, threads, tree=self.target.tree, whole=self.source.tree, any_surface=from_afar
+        )
 
     def normals(self) -> FloatArray:
         """Of the points of the overlap."""

@@ -143,7 +143,12 @@ def elbow() -> Part:
 
 def shaft(key: bool = True) -> Part:
     """Four steps, 140 mm long; a flat of the thickest step tells how it is turned, without it nothing does."""
-    steps = rod((0, 0, 0), 0, 40, 10), rod((39, 0, 0), 0, 31, 16), rod((69, 0, 0), 0, 41, 22), rod((109, 0, 0), 0, 31, 13)
+    steps = (
+        rod((0, 0, 0), 0, 40, 10),
+        rod((39, 0, 0), 0, 31, 16),
+        rod((69, 0, 0), 0, 41, 22),
+        rod((109, 0, 0), 0, 31, 13),
+    )
     return Part(steps, (box((68.0, -30.0, 14.0), (111.0, 30.0, 30.0)),) if key else ())
 
 
