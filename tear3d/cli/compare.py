@@ -83,7 +83,7 @@ def compare(
 
 
 def _note_units(points: FloatArray, other: FloatArray) -> None:
-    """A warning where the clouds seem to have different units. Their distances are what they are, whatever the units."""
+    """A warning where the clouds seem to have different units; their distances are what they are all the same."""
     import logging
 
     from tear3d.clouds.inputs import note_units
