@@ -74,16 +74,16 @@ class Pairing:
         reach: float,
         threads: int | None,
         tick: Tick | None = None,
-        tree: Tree | None = None,
-        whole: Tree | None = None,
+        trees: tuple[Tree | None, Tree | None] = (None, None),
         any_surface: bool = False,
     ) -> None:
         # In one layout: each would have the kernels compiled anew.
         self._moving, self._fixed = (Surface(*map(np.ascontiguousarray, surface)) for surface in (moving, fixed))
         self._kind, self._reach, self._threads = _KINDS[method], reach, threads
         self._any_surface = any_surface
-        self._tree = aside(lambda: Tree(fixed.points), tick) if tree is None else tree
-        self._back = aside(lambda: Tree(moving.points), tick) if whole is None else whole
+        # Of the moving surface all points, also where only some of them move.
+        self._back = aside(lambda: Tree(moving.points), tick) if trees[0] is None else trees[0]
+        self._tree = aside(lambda: Tree(fixed.points), tick) if trees[1] is None else trees[1]
         self._partner: NDArray[np.int32] = np.full(len(moving.points), -1, dtype=np.int32)
         self._weights = np.zeros((len(moving.points), 6))
 

@@ -176,8 +176,7 @@ class Scene:
         moving = Surface((self.source.points[few] - middle) / size, self.source.normals[few])
         fixed = Surface((target.points - centre) / size, target.normals)
         prior = None if self.prior is None else self.prior.between(middle, centre, size)
-        tree = None if self.wide else self._inner[1]
-        pairing = Pairing(moving, fixed, "gicp", REACH, self.threads, tree=tree, whole=self._inner[0])
+        pairing = Pairing(moving, fixed, "gicp", REACH, self.threads, trees=self._inner)
         descent = Descent(pairing, _STEPS, prior)
         local = pose.copy()
         local[:3, 3] = (pose[:3, :3] @ middle + pose[:3, 3] - centre) / size

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from tear3d.clouds.elsewhere import MARGIN, distance, elsewhere
 from tear3d.clouds.equations import Method
 from tear3d.clouds.evidence import Scene
@@ -123,7 +125,15 @@ class Job:
                 free = self._ambiguity(best, pose, result, jury, steps)
             except StoppedError:
                 unasked = _STOPPED
-        judgement = judge(known, result.significance, settled=refinement is not None, ambiguity=free)
+        # Not asked of those that were stopped, or have so few points that there may be too few blocks of space to tell.
+        slides = refinement is not None and not unasked and bool(np.isnan(refinement.covariance).any())
+        judgement = judge(
+            known,
+            result.significance,
+            settled=refinement is not None,
+            ambiguity=free,
+            held=not slides,
+        )
         unsaid = (unasked,) if unasked and free is None and judgement.verdict != "rejected" else ()
         if self.options.prior is not None:
             unsaid = (f"only poses {self.options.prior.words()} were looked at", *unsaid)

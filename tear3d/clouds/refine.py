@@ -185,7 +185,7 @@ class Refinement:
         to_surface = self._surface(thinned[1].tree, self.method != "icp", ready)
         reach, iterate = self.max_distance / size, part_of(tick, _PREPARED, 1.0)
         pairing = Pairing(
-            from_surface, to_surface, self.method, reach, self.threads, tree=thinned[1].tree, whole=thinned[0].tree
+            from_surface, to_surface, self.method, reach, self.threads, trees=(thinned[0].tree, thinned[1].tree)
         )
         prior = None if self.prior is None else self.prior.between(*centres, size)
         self.centres, self.descent = centres, Descent(pairing, prior=prior)
@@ -198,8 +198,10 @@ class Refinement:
             pairing = pairing.within(_NARROW)
             closer = Descent(pairing, prior=prior)
             closer.run(self.descent.reached[-1].pose, iterate)
-            self.descent.visit(closer.reached[-1].pose, iterate)
-            self.descent.converged, self.steps = closer.converged, self.descent.iterations + closer.iterations - 1
+            self.steps = self.descent.iterations + closer.iterations
+            if closer.iterations:
+                self.descent.visit(closer.reached[-1].pose, iterate)
+            self.descent.converged = closer.converged
         if self.descent.converged:
             own = refined_covariance(pairing, self.descent.reached[-1].pose, part_of(tick, 1.0, 1.0))
             self.covariance = carried(own, size, centres[0])

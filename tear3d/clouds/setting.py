@@ -53,7 +53,7 @@ class Setting:
         moving = Surface(self.source.points[rows], self.source.normals[rows])
         fixed = Surface(self.target.points, self.target.normals)
         return Pairing(
-            moving, fixed, "gicp", reach, threads, tree=self.target.tree, whole=self.source.tree, any_surface=from_afar
+            moving, fixed, "gicp", reach, threads, trees=(self.source.tree, self.target.tree), any_surface=from_afar
         )
 
     def normals(self) -> FloatArray:

@@ -108,6 +108,7 @@ def test_other_doubts():
     assert judge(away, SURE, settled=False).verdict == "doubtful"
     turned = judge(GOOD, SURE, ambiguity=Ambiguity("half a turn fits as well"))
     assert turned == ("doubtful", ("ambiguous: half a turn fits as well",))
+    assert "slide or turn" in judge(GOOD, SURE, held=False).reasons[0]
     assert judge(CloudEvidence(), SURE).verdict == "doubtful"
 
 

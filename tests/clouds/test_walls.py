@@ -6,8 +6,10 @@ import pytest
 from tear3d.clouds.equations import Pairing, Surface
 from tear3d.clouds.refine import refine_icp
 from tear3d.errors import InputError
+from tear3d.io.clouds import write_cloud
 from tear3d.lab.bench import make_bench
 from tests.bumpy import apply, bumpy_cloud
+from tests.cli.support import run
 
 
 def plate(height, count=20):
@@ -62,3 +64,13 @@ def test_clouds_that_may_have_different_units_are_refined_with_a_warning(caplog)
     cloud = bumpy_cloud(2000, 0)
     refine_icp(cloud, 10.0 * cloud, np.eye(4), threads=1)
     assert "is one in millimetres and the other in centimetres?" in caplog.text
+
+
+def test_commands_say_when_the_units_do_not_fit(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_cloud("a.ply", bumpy_cloud(400, 0))
+    write_cloud("b.ply", 1000.0 * bumpy_cloud(400, 1))
+    asked = "is one in millimetres and the other in metres?"
+    compared, refined = run("compare", "a.ply", "b.ply"), run("refine", "a.ply", "b.ply", code=2)
+    assert asked in " ".join(compared.stderr.split())
+    assert asked in " ".join(refined.stderr.split())
