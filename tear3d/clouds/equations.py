@@ -63,7 +63,8 @@ class Pairing:
 
     A point and the nearest one may belong to two sides of a thin wall, or to a part and the table below it. Then the
     partner's own nearest point is much nearer to it than the first point is, and the pair is left out. Surfaces that
-    are displaced against each other are as far apart one way as the other way round, so their pairs stay.
+    are displaced against each other are as far apart one way as the other way round, so their pairs stay. With
+    `any_surface` all pairs stay.
     """
 
     def __init__(

@@ -42,18 +42,19 @@ class Setting:
         self.source, self.target = (Scan(cloud / coarser) for cloud in clouds)
         self._few, rows = _spread(self.source, _FEW), _spread(self.source, _JUDGED)
         self._rows = rows, _spread(self.target, _JUDGED)
-        self._coarse = [(self._pairing(self._few, reach, threads, True), 6) for reach in (8.0, 4.0)]
+        self._coarse = [(self._pairing(self._few, reach, threads), 6) for reach in (8.0, 4.0)]
         self._fine = [(self._pairing(rows, 2.0, threads), 8)]
         self.start = self.refine(np.eye(4))
         self._before = self._looks(self.start)
         self._before_few = [look(self.source, self._few, self.target, self.start)]
         self.overlap: FloatArray = self._before[0].points[self._before[0].near]
 
-    def _pairing(self, rows: Rows, reach: float, threads: int | None, from_afar: bool = False) -> Pairing:
+    def _pairing(self, rows: Rows, reach: float, threads: int | None) -> Pairing:
         moving = Surface(self.source.points[rows], self.source.normals[rows])
+        # A guess may have to cross from one side of a wall to the other.
         fixed = Surface(self.target.points, self.target.normals)
         return Pairing(
-            moving, fixed, "gicp", reach, threads, trees=(self.source.tree, self.target.tree), any_surface=from_afar
+            moving, fixed, "gicp", reach, threads, trees=(self.source.tree, self.target.tree), any_surface=True
         )
 
     def normals(self) -> FloatArray:
