@@ -171,6 +171,8 @@ class Job:
         # Also without a consensus: that of a ball's matches is none, for every turn has as many.
         began, matched = self.limits.seconds, best.matched
         others = [other.transformation for other in result.alternatives]
+        if len(best.rivals) > 1:
+            others += best.rivals
         size, target = matched.recipe.voxel_size, matched.target
         if matched.recipe.wide:
             target = target[Region.of(matched.source).rows(target, pose, MARGIN * size)]
