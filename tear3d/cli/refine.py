@@ -32,7 +32,10 @@ def refine(
     ] = options.Refinement.gicp,
     max_distance: Annotated[
         float | None,
-        typer.Option(help="Points farther apart are not matched; 3 voxels unless given.", show_default=False),
+        typer.Option(
+            help="Points farther apart are not matched; 3 voxels unless given, or 6 of its own choice.",
+            show_default=False,
+        ),
     ] = None,
     voxel_size: Annotated[
         float | None,

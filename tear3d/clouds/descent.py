@@ -54,7 +54,7 @@ class Descent:
     def run(self, start: FloatArray, tick: Tick) -> None:
         damping, pose = _DAMPING, self._allowed(start)
         at = self._measure(pose, tick)
-        while at.near and not self.converged and self.iterations < self.most:
+        while at.used and not self.converged and self.iterations < self.most:
             for _ in range(_TRIES):
                 tick(self._done)
                 held = at.H + damping * np.eye(6)
@@ -74,6 +74,10 @@ class Descent:
             pose, at = ahead, self._measure(ahead, tick)
             turn, shift = np.linalg.norm(change[:3]), np.linalg.norm(change[3:])
             self.converged = bool(turn <= _ROTATION_EPSILON and shift <= _TRANSLATION_EPSILON)
+
+    def visit(self, pose: FloatArray, tick: Tick) -> None:
+        """Measure a pose."""
+        self._measure(self._allowed(pose), tick)
 
     def _allowed(self, pose: FloatArray) -> FloatArray:
         if self.prior is None:

@@ -3,6 +3,8 @@
 A pair counts as ½ rᵀ M r with r = y − R x − t. M is the identity for points (Besl, McKay 1992), n nᵀ with the normal n
 of y for planes (Chen, Medioni 1991), and the inverse of C_y + R C_x Rᵀ for GICP (Segal, Haehnel, Thrun 2009), where C
 is 1 within a point's surface and 10⁻³ across it. The pose is varied as R ← exp(ω) R, t ← t + v.
+
+A pair must be able to be the same surface: see `Pairing`.
 """
 
 from __future__ import annotations
@@ -28,6 +30,10 @@ _KINDS = {"icp": _POINTS, "plane": _PLANES, "gicp": _SURFACES}
 # Some hundredths of a second.
 _ROWS = 4096
 _ACROSS = 1e-3
+_APART, _APART_POINTS = 0.5, 1.0
+"""How much farther a point may lie from its partner than the partner's own nearest point, in voxels: along the normal,
+along which two samples of one surface differ by noise and bends alone; and in all, where no normals are known, by which
+they differ for lying between each other's points. Free choices; the larger is what lies between two voxels."""
 
 
 class Surface(NamedTuple):
@@ -48,10 +54,18 @@ class Equations:
     """How many points have a partner within reach."""
     squares: float
     """Sum of the squared distances of those pairs."""
+    used: int
+    """How many of those pairs can be the same surface, which alone are in H, b and the error."""
 
 
 class Pairing:
-    """Two surfaces, whose points are paired anew at every linearisation."""
+    """Two surfaces in voxels, whose points are paired anew at every linearisation.
+
+    A point and the nearest one may belong to two sides of a thin wall, or to a part and the table below it. Then the
+    partner's own nearest point is much nearer to it than the first point is, and the pair is left out. Surfaces that
+    are displaced against each other are as far apart one way as the other way round, so their pairs stay. With
+    `any_surface` all pairs stay.
+    """
 
     def __init__(
         self,
@@ -61,11 +75,16 @@ class Pairing:
         reach: float,
         threads: int | None,
         tick: Tick | None = None,
+        trees: tuple[Tree | None, Tree | None] = (None, None),
+        any_surface: bool = False,
     ) -> None:
         # In one layout: each would have the kernels compiled anew.
         self._moving, self._fixed = (Surface(*map(np.ascontiguousarray, surface)) for surface in (moving, fixed))
         self._kind, self._reach, self._threads = _KINDS[method], reach, threads
-        self._tree = aside(lambda: Tree(fixed.points), tick)
+        self._any_surface = any_surface
+        # Of the moving surface all points, also where only some of them move.
+        self._back = aside(lambda: Tree(moving.points), tick) if trees[0] is None else trees[0]
+        self._tree = aside(lambda: Tree(fixed.points), tick) if trees[1] is None else trees[1]
         self._partner: NDArray[np.int32] = np.full(len(moving.points), -1, dtype=np.int32)
         self._weights = np.zeros((len(moving.points), 6))
 
@@ -79,15 +98,23 @@ class Pairing:
         part._partner, part._weights = self._partner[::each].copy(), self._weights[::each].copy()
         return part
 
+    def within(self, reach: float) -> Pairing:
+        """The same with another reach."""
+        other = copy(self)
+        other._reach = reach
+        other._partner, other._weights = self._partner.copy(), self._weights.copy()
+        return other
+
     def linearise(self, pose: FloatArray, tick: Tick | None = None) -> Equations:
         """Same bits for any number of threads: the sums of the chunks are added in order."""
         rotation, translation = np.ascontiguousarray(pose[:3, :3]), np.ascontiguousarray(pose[:3, 3])
         count = len(self)
-        sums = np.zeros((-(-count // _ROWS), 45))
+        sums = np.zeros((-(-count // _ROWS), 46))
 
         def work(start: int, stop: int) -> None:
             moved = self._moving.points[start:stop] @ rotation.T + translation
-            self._partner[start:stop] = self._tree.nearest(moved, self._reach)[1]
+            self._partner[start:stop], near = self._partners(moved, rotation, translation)
+            sums[start // _ROWS, 44:] = near
             rows = Surface(self._moving.points[start:stop], self._moving.normals[start:stop])
             _sums(
                 rows, self._fixed, self._partner[start:stop], rotation, translation,
@@ -96,7 +123,37 @@ class Pairing:
 
         in_chunks(work, count, self._threads, chunk=_ROWS, tick=tick)
         total = sums.sum(axis=0)
-        return Equations(total[:36].reshape(6, 6), total[36:42], float(total[42]), int(total[43]), float(total[44]))
+        return Equations(
+            H=total[:36].reshape(6, 6),
+            b=total[36:42],
+            error=float(total[42]),
+            near=int(total[44]),
+            squares=float(total[45]),
+            used=int(total[43]),
+        )
+
+    def _partners(
+        self, moved: FloatArray, rotation: FloatArray, translation: FloatArray
+    ) -> tuple[NDArray[np.int32], tuple[float, float]]:
+        """The nearest point of each, -1 where it cannot be the same surface; how many are in reach, and how far."""
+        distances, partner = self._tree.nearest(moved, self._reach)
+        rows = np.flatnonzero(partner >= 0)
+        near = float(len(rows)), float(np.sum(distances[rows] ** 2))
+        limit = _APART_POINTS if self._kind == _POINTS else _APART
+        rows = rows[distances[rows] > (np.inf if self._any_surface else limit)]
+        fixed, normals = self._fixed.points[partner[rows]], self._fixed.normals[partner[rows]]
+        apart = self._across(fixed - moved[rows], normals)
+        far = apart > limit
+        rows, fixed, normals, apart = rows[far], fixed[far], normals[far], apart[far]
+        own = self._back.nearest((fixed - translation) @ rotation)[1]
+        back = self._across(fixed - self._back.data[own] @ rotation.T - translation, normals)
+        partner[rows[apart > back + limit]] = -1
+        return partner, near
+
+    def _across(self, away: FloatArray, normals: FloatArray) -> FloatArray:
+        if self._kind == _POINTS:
+            return np.asarray(np.linalg.norm(away, axis=1))
+        return np.abs(np.einsum("ij,ij->i", away, normals))
 
     def error(self, pose: FloatArray) -> float:
         """Of the pairs and weights of the last linearisation."""
@@ -119,7 +176,7 @@ class Pairing:
 
 @njit(cache=True, nogil=True)
 def _sums(moving, fixed, partner, rotation, translation, kind, weights, out):
-    """H (all 36 entries), b, the error, the number of pairs and the sum of their squared distances, in `out`."""
+    """H (all 36 entries), b, the error and the number of pairs, in `out`."""
     slope = np.zeros((3, 6))
     slope[0, 3] = slope[1, 4] = slope[2, 5] = -1.0
     u, r, n, m = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
@@ -150,7 +207,6 @@ def _sums(moving, fixed, partner, rotation, translation, kind, weights, out):
                 out[6 * a + c] += weighted[0] * slope[0, c] + weighted[1] * slope[1, c] + weighted[2] * slope[2, c]
         out[42] += _cost(r[0], r[1], r[2], weights[i])
         out[43] += 1.0
-        out[44] += r[0] * r[0] + r[1] * r[1] + r[2] * r[2]
 
 
 @njit(cache=True, nogil=True)

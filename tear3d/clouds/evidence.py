@@ -138,6 +138,13 @@ class Scene:
         return cls(own, keep(times, lambda: Side.of(target, voxel_size, threads, rest), rest), threads, wide)
 
     @cached_property
+    def _inner(self) -> tuple[Tree, Tree | None]:
+        """Of all points of the source and, but for a map, of the target: around their middles and in voxels."""
+        source, target = (side.points for side in (self.source, self.target))
+        own = Tree((source - source.mean(axis=0)) / self.voxel_size)
+        return own, None if self.wide else Tree((target - target.mean(axis=0)) / self.voxel_size)
+
+    @cached_property
     def _region(self) -> Region:
         return Region.of(self.source.points)
 
@@ -169,7 +176,8 @@ class Scene:
         moving = Surface((self.source.points[few] - middle) / size, self.source.normals[few])
         fixed = Surface((target.points - centre) / size, target.normals)
         prior = None if self.prior is None else self.prior.between(middle, centre, size)
-        descent = Descent(Pairing(moving, fixed, "gicp", REACH, self.threads), _STEPS, prior)
+        pairing = Pairing(moving, fixed, "gicp", REACH, self.threads, trees=self._inner)
+        descent = Descent(pairing, _STEPS, prior)
         local = pose.copy()
         local[:3, 3] = (pose[:3, :3] @ middle + pose[:3, 3] - centre) / size
         descent.run(local, lambda done: None)

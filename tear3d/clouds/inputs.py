@@ -109,6 +109,14 @@ class Inputs:
             raise InputError(f"no pose can be found from the matches of the clouds: {error}{more}") from error
 
 
+def note_units(source: FloatArray, target: FloatArray) -> str:
+    """What the spans of two clouds suggest, logged as a warning; an InputError when they cannot belong together."""
+    note = _unlike(span_of(source), span_of(target), len(target) > WIDE * len(source))
+    if note:
+        _log.warning("%s", note)
+    return note
+
+
 def span_of(points: FloatArray) -> float:
     """How large a cloud is: twice the distance from its middle within which nine in ten of its points lie."""
     sample = points[spread_rows(len(points), SAMPLE)]

@@ -8,8 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from tear3d.clouds.elsewhere import MARGIN, distance, elsewhere
 from tear3d.clouds.equations import Method
+from tear3d.clouds.evidence import Scene
 from tear3d.clouds.jury import Judged, Jury
 from tear3d.clouds.refine import Refinement, RefineResult, refined
 from tear3d.clouds.region import Region
@@ -75,6 +78,16 @@ class Job:
         with steps("register"), self._time_for_search(), self.maker.inputs.explained():
             poses = Poses.of(matched, self.options, self.limits)
         jury.hear(matched, poses, began)
+        self._ask_the_matches(jury, steps)
+
+    def _ask_the_matches(self, jury: Jury, steps: Steps) -> None:
+        """Of a pose that the clouds confirm only with its matches: how these stand among all that is known of them."""
+        best = jury.best
+        if best is None or not best.confirmed or judge(best.evidence, math.inf).verdict == "confirmed":
+            return
+        with steps("register"), self._time_for_search():
+            result = best.poses.solve(best.candidate, replace(self.options, certify=False), self.limits)
+        jury.judge_again(result)
 
     def _prove(self, best: Judged) -> Result:
         """The result for the pose that was chosen, proven if it can be."""
@@ -86,7 +99,7 @@ class Job:
             moved = distance(matched.source, result.transformation, chosen.pose.matrix)
             if best.rank == 0 or moved <= SAME_POSE * matched.recipe.noise_bound:
                 return result
-        result = best.poses.solve(chosen, replace(self.options, certify=False), self.limits)
+        result = best.answer or best.poses.solve(chosen, replace(self.options, certify=False), self.limits)
         if not self.options.certify:
             return result
         why = "the clouds reject this pose" if rejected else "the clouds prefer this pose to one that saves more"
@@ -100,8 +113,8 @@ class Job:
         known = CloudEvidence() if jury.scene is None else jury.measure(result.transformation, recipe)
         judgement = judge(known, result.significance)
         refinement = None
-        if self.refine is not None and jury.scene is not None and judgement.verdict == "confirmed":
-            refinement = self._refined(jury.scene.settle(result.transformation), matched, steps)
+        if self.refine is not None and jury.scene is not None and judgement.verdict != "rejected":
+            refinement = self._refined(jury.scene, result.transformation, matched, steps)
             if math.isnan(refinement.fitness):  # stopped before it had begun
                 refinement = replace(refinement, transformation=result.transformation)
             known = jury.scene.measure(refinement.transformation, result.transformation, recipe.noise_bound)
@@ -113,7 +126,15 @@ class Job:
                 free = self._ambiguity(best, pose, result, jury, steps)
             except StoppedError:
                 unasked = _STOPPED
-        judgement = judge(known, result.significance, settled=refinement is not None, ambiguity=free)
+        # Not asked of those that were stopped, or have so few points that there may be too few blocks of space to tell.
+        slides = refinement is not None and not unasked and bool(np.isnan(refinement.covariance).any())
+        judgement = judge(
+            known,
+            result.significance,
+            settled=refinement is not None,
+            ambiguity=free,
+            held=not slides,
+        )
         unsaid = (unasked,) if unasked and free is None and judgement.verdict != "rejected" else ()
         if self.options.prior is not None:
             unsaid = (f"only poses {self.options.prior.words()} were looked at", *unsaid)
@@ -151,6 +172,8 @@ class Job:
         # Also without a consensus: that of a ball's matches is none, for every turn has as many.
         began, matched = self.limits.seconds, best.matched
         others = [other.transformation for other in result.alternatives]
+        if len(best.rivals) > 1:
+            others += best.rivals
         size, target = matched.recipe.voxel_size, matched.target
         if matched.recipe.wide:
             target = target[Region.of(matched.source).rows(target, pose, MARGIN * size)]
@@ -163,13 +186,13 @@ class Job:
         steps.seconds["ambiguity"] = self.limits.seconds - began - steps.seconds.get("elsewhere", 0.0)
         return found
 
-    def _refined(self, start: FloatArray, matched: Matched, steps: Steps) -> RefineResult:
-        began = self.limits.seconds
+    def _refined(self, scene: Scene, pose: FloatArray, matched: Matched, steps: Steps) -> RefineResult:
+        began, start = self.limits.seconds, scene.settle(pose)
         size = matched.recipe.voxel_size
         source, target = self.maker.inputs.clouds
         if matched.recipe.wide:
             target = target[Region.of(matched.source).rows(target, start, MARGIN * size)]
-        # Finer than the matches: the pose is near.
+        # Finer than the matches: the pose is near. Also after a try with larger voxels, which may hide a thin wall.
         refinement = refined(
             Refinement(
                 (source, target),
@@ -177,8 +200,9 @@ class Job:
                 self.refine or "gicp",
                 self.threads,
                 max(2.0 * matched.recipe.noise_bound, 3.0 * size),
-                0.5 * size,
+                0.5 * min(size, scene.voxel_size),
                 self.options.prior,
+                settled=True,
             ),
             self.limits,
         )

@@ -14,8 +14,10 @@ from tear3d.clouds.verdict import CloudEvidence, Judgement, judge
 from tear3d.errors import StoppedError
 from tear3d.features.steps import Steps
 from tear3d.find.search import Candidate
+from tear3d.judge.verdict import could_be_chance
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.prior import Prior
+from tear3d.result import Result
 
 PLAIN_FIT = 0.35
 """A confirmed pose of such a fit is taken without a look at the other candidates: twice what is asked for."""
@@ -35,6 +37,11 @@ class Judged:
     """Another pose of the same matches saves more: this one cannot be proven to save the most."""
     evidence: CloudEvidence
     judgement: Judgement
+    answer: Result | None = None
+    """The result for it, not proven, where it was asked for."""
+
+    rivals: tuple[FloatArray, ...] = ()
+    """The poses of this try that the clouds confirm, with its own."""
 
     @property
     def confirmed(self) -> bool:
@@ -73,13 +80,20 @@ class Jury:
         return self.best is not None and self.best.judgement.verdict == "rejected"
 
     def hear(self, matched: Matched, poses: Poses, began: float) -> None:
-        """Judge the candidates of a try, in their order, until one is beyond doubt or the limits are over."""
+        """Judge the candidates of a try, in their order, until the limits are over.
+
+        Once one is beyond doubt, only those whose matches could not be chance either: a part that nearly is its own
+        image after half a turn has two such poses, and the better one must win.
+        """
         found = poses.candidates
         top = max(candidate.saving for candidate in found)
         heard: list[Judged] = []
         with suppress(StoppedError), self.steps("judge") as tick:
+            plain = False
             for rank, candidate in enumerate(found):
                 tick(rank / len(found))
+                if plain and could_be_chance(candidate.significance):
+                    continue
                 if self.scene is None:
                     size, wide = matched.recipe.voxel_size, matched.recipe.wide
                     clouds, keep = (matched.source, matched.target), self.target.sides(size)
@@ -87,12 +101,12 @@ class Jury:
                 known = self.measure(candidate.pose.matrix, matched.recipe)
                 judgement = judge(known, candidate.significance)
                 heard.append(Judged(matched, poses, candidate, rank, candidate.saving < top, known, judgement))
-                if heard[-1].beyond_doubt:
-                    break
+                plain = plain or heard[-1].beyond_doubt
         if not heard:
             unknown = CloudEvidence()
             heard.append(Judged(matched, poses, found[0], 0, found[0].saving < top, unknown, judge(unknown, math.inf)))
         own = min(heard, key=lambda judged: judged.order)
+        own = replace(own, rivals=tuple(other.candidate.pose.matrix for other in heard if other.confirmed))
         if self.best is None or own.order < self.best.order:
             self.best = own
         self._note(matched.recipe, len(matched.rows), own, began)
@@ -101,6 +115,13 @@ class Jury:
         """Of a pose after a few steps of alignment."""
         assert self.scene is not None
         return self.scene.measure(self.scene.settle(pose), pose, recipe.noise_bound)
+
+    def judge_again(self, answer: Result) -> None:
+        """The best pose, now that its matches have been compared with all others."""
+        assert self.best is not None
+        again = judge(self.best.evidence, answer.significance)
+        self.best = replace(self.best, judgement=again, answer=answer)
+        self.tries[-1] = replace(self.tries[-1], verdict=again.verdict)
 
     def failed(self, recipe: Recipe, began: float) -> None:
         """A try without matches."""

@@ -51,7 +51,11 @@ class Setting:
 
     def _pairing(self, rows: Rows, reach: float, threads: int | None) -> Pairing:
         moving = Surface(self.source.points[rows], self.source.normals[rows])
-        return Pairing(moving, Surface(self.target.points, self.target.normals), "gicp", reach, threads)
+        # A guess may have to cross from one side of a wall to the other.
+        fixed = Surface(self.target.points, self.target.normals)
+        return Pairing(
+            moving, fixed, "gicp", reach, threads, trees=(self.source.tree, self.target.tree), any_surface=True
+        )
 
     def normals(self) -> FloatArray:
         """Of the points of the overlap."""
@@ -82,7 +86,7 @@ class Setting:
         for pairing, steps in self._coarse if from_afar else self._fine:
             for _ in range(steps):
                 at = pairing.linearise(pose)
-                if at.near < 10:
+                if at.used < 10:
                     return pose
                 damping = _DAMPING * np.trace(at.H) / 6.0
                 change: FloatArray = np.linalg.solve(at.H + damping * np.eye(6), -at.b)

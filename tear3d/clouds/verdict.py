@@ -141,7 +141,12 @@ class Judgement(NamedTuple):
 
 
 def judge(
-    known: CloudEvidence, significance: float, *, settled: bool = True, ambiguity: Ambiguity | None = None
+    known: CloudEvidence,
+    significance: float,
+    *,
+    settled: bool = True,
+    ambiguity: Ambiguity | None = None,
+    held: bool = True,
 ) -> Judgement:
     """What follows from the evidence.
 
@@ -154,6 +159,8 @@ def judge(
         The pose is the one that the clouds settled at, not the one they started from.
     ambiguity : Ambiguity, optional
         Why another pose may be meant just as well.
+    held : bool
+        The refined clouds say of every direction where they are, so that there is a covariance.
     """
     if math.isnan(known.fit):
         return Judgement("doubtful", ("the clouds were not compared: stopped before",))
@@ -163,6 +170,8 @@ def judge(
     doubts = tuple(_doubts(known, significance, settled))
     if ambiguity is not None:
         doubts += (f"ambiguous: {ambiguity.sentence}",)
+    elif not held:
+        doubts += ("how exact the pose is cannot be told: the clouds may slide or turn along each other",)
     return Judgement("doubtful", doubts) if doubts else Judgement("confirmed", (_grounds(known),))
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tear3d.errors import InputError
 from tear3d.features.neighbours import rows_at_once, tree_of
 from tear3d.features.steps import Tick
+from tear3d.features.tree import Tree
 from tear3d.features.work import in_chunks
 from tear3d.problem.arrays import FloatArray
 
@@ -30,6 +31,7 @@ def estimate_normals(
     viewpoint: FloatArray | None = None,
     threads: int | None = None,
     tick: Tick | None = None,
+    tree: Tree | None = None,
 ) -> FloatArray:
     """Unit normals: the direction in which the neighbourhood varies least.
 
@@ -45,6 +47,8 @@ def estimate_normals(
     threads : int, optional
     tick : callable, optional
         Told the fraction that is done, now and then; what it raises ends the call.
+    tree : Tree, optional
+        Of the points, where there is one already.
 
     Returns
     -------
@@ -59,7 +63,7 @@ def estimate_normals(
     normals = np.tile([0.0, 0.0, 1.0], (len(points), 1))
     if len(points) == 0:
         return normals
-    tree = tree_of(points, tick)
+    tree = tree_of(points, tick) if tree is None else tree
 
     def work(start: int, stop: int) -> None:
         indices = tree.query(tree.data[start:stop], max_nn, radius)[1]

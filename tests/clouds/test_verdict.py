@@ -108,6 +108,7 @@ def test_other_doubts():
     assert judge(away, SURE, settled=False).verdict == "doubtful"
     turned = judge(GOOD, SURE, ambiguity=Ambiguity("half a turn fits as well"))
     assert turned == ("doubtful", ("ambiguous: half a turn fits as well",))
+    assert "slide or turn" in judge(GOOD, SURE, held=False).reasons[0]
     assert judge(CloudEvidence(), SURE).verdict == "doubtful"
 
 
@@ -130,7 +131,6 @@ def test_different_rooms_are_not_registered():
     turn = pose([0.3, 0.2, 1.9], [0.0, 0.0, 0.0])
     found = register_clouds(apply(turn, scan(1)), scan(2), voxel_size=0.12, certify=False, threads=1)
     assert not found.success
-    assert found.refinement is None
     assert found.reasons
 
 
