@@ -19,6 +19,8 @@ BOUNDS = 3.0
 """The colours end at so many noise bounds, or at ..."""
 MOST = 0.95
 """... this quantile where there is none."""
+FARTHER = 1.01
+"""What is beyond the colours, and no counterpart, is not measured: a little more than both (free choice)."""
 
 
 class Lengths(NamedTuple):
@@ -36,7 +38,8 @@ UNKNOWN = Lengths()
 
 @dataclass(frozen=True)
 class Shading:
-    """Distances of points of the source to the nearest point of the target, by the name of the pose."""
+    """Distances of points of the source to the nearest point of the target, by the name of the pose; infinite where the
+    colours end and nothing is near."""
 
     distances: Mapping[str, FloatArray]
     end: float
@@ -52,10 +55,13 @@ class Shading:
         """Without a noise bound the distances under the first of the poses set the scale."""
         some = target[spread_rows(len(target), COMPARED)]
         tree = Tree(some)
-        distances = {name: tree.nearest(source @ pose[:3, :3].T + pose[:3, 3])[0] for name, pose in poses.items()}
-        first = next(iter(distances.values()))
-        end = BOUNDS * lengths.noise_bound if lengths.noise_bound else float(np.quantile(first, MOST))
-        return cls(distances, end or 1.0, lengths, (len(some), len(target)))
+        moved = {name: source @ pose[:3, :3].T + pose[:3, 3] for name, pose in poses.items()}
+        end = BOUNDS * (lengths.noise_bound or 0.0)
+        if not end:
+            end = float(np.quantile(tree.nearest(next(iter(moved.values())))[0], MOST)) or 1.0
+        most = FARTHER * max(end, lengths.reach or 0.0)
+        distances = {name: tree.nearest(points, most)[0] for name, points in moved.items()}
+        return cls(distances, end, lengths, (len(some), len(target)))
 
     def beyond(self, pose: str) -> float:
         """The share of the points that are farther than the colours tell."""

@@ -36,7 +36,7 @@ def test_distances_are_those_to_the_nearest_point_under_each_pose(measured):
     made = Shading.of(source, target, poses, Lengths(0.1, 0.25, "a reach"))
     assert made.end == pytest.approx(0.3)
     for name in poses:
-        np.testing.assert_allclose(made.distances[name], exact[name])
+        np.testing.assert_allclose(made.distances[name], np.where(exact[name] < 0.303, exact[name], np.inf))
         assert made.beyond(name) == np.mean(exact[name] > 0.3) > 0.0
         assert made.overlap(name) == np.mean(exact[name] <= 0.25)
         np.testing.assert_array_equal(decoded(made.packed(name)), np.rint(255 * np.minimum(exact[name] / 0.3, 1.0)))
