@@ -209,7 +209,7 @@ class _Search:
 
     def _wanted(self) -> int:
         """Bytes of a limit, half of which is for pairs, under which the cells that are left could be searched."""
-        return math.ceil(2 * PAIR_BYTES * self.cells.most_that_matter() / SPARE)
+        return 2 * PAIR_BYTES * math.ceil((self.cells.most_that_matter() + 1) / SPARE)  # one more, for what is rounded
 
 
 def _without(nodes: FloatArray, chunks: list[FloatArray]) -> FloatArray:

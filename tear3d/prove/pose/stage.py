@@ -90,6 +90,8 @@ class WholePose(Stage):
     prune = PRUNE
     best_first = True
     elsewhere = frozenset({VOTES, BOXES})
+    together = False
+    """Whether all cells of a step are searched in one piece: where one thread is enough."""
 
     def __init__(
         self,
