@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tear3d.cli import carried, options, saying
+from tear3d.cli import carried, options, saying, spans
 from tear3d.cli.session import NOT_PROVEN, Session, compile_when_cold, exit_on_errors
 
 if TYPE_CHECKING:
@@ -83,13 +83,16 @@ def refine(
         if initial is None:
             doubt = carried.references_differ([(path.name, cloud) for path, cloud in zip(inputs, clouds, strict=False)])
         compile_when_cold(session, ("clouds",))
+        points, names = [carried.points(cloud) for cloud in clouds], (source.name, target.name)
+        with session.step("voxel size"):
+            size = spans.voxels(names, points, voxel_size)
         found = refine_icp(
-            carried.points(clouds[0]),
-            carried.points(clouds[1]),
+            points[0],
+            points[1],
             start,
             method=method.value,
             max_distance=max_distance,
-            voxel_size=voxel_size,
+            voxel_size=size,
             threads=threads,
             limits=Limits(progress=session.bar),
         )
@@ -101,7 +104,8 @@ def refine(
         session.bar.stop()
         after, before = (carried.points(carried.moved(clouds[0], T)) for T in (found.transformation, start))
         shift = float(np.linalg.norm(after - before, axis=1).mean())
-        facts = {**found.to_dict(), "initial": start, "mean_shift": shift, "notes": [doubt] if doubt else []}
+        notes = [note for note in (doubt, spans.units(names, points)) if note]
+        facts = {**found.to_dict(), "initial": start, "mean_shift": shift, "notes": notes}
         rows = [*_rows(found, shift), *(("note", note) for note in facts["notes"])]
         saying.tell("refinement", facts, rows, as_json=as_json, quiet=quiet)
         if not (quiet or as_json):

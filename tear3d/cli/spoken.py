@@ -7,7 +7,11 @@ from typing import Any
 
 _ALIASES = {"estimate_scale": "scale", "max_instances": "instances", "refine": "method", "T": "initial"}
 """Parameters of the library that are options under another name."""
-_PHRASES = {"no ratio, mutual or keypoints": "no --ratio, --mutual or --keypoints", ", or None": ""}
+_PHRASES = {
+    "no ratio, mutual or keypoints": "no --ratio, --mutual or --keypoints",
+    ", or None": "",
+    "Bring both to one unit": "Bring both to one unit, as with `tear3d transform FILE --scale FACTOR -o NEW`",
+}
 _AFTER = "is|are|has|have|holds|needs|contains|cannot|and|or"
 
 
