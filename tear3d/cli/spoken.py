@@ -28,8 +28,11 @@ def as_options(text: str, context: Any) -> str:
         name: options[other] for name, other in _ALIASES.items() if other in options and name not in options
     }
     columns = "manifest" in context.params
+    held = re.search(r": holds [^;]*;", text)  # the names of what is in a file
+    if held:
+        text = text.replace(held[0], "\0")
     for name, option in named.items():
-        begins = rf"^{name}(?=:? (?:{_AFTER})\b|:)"
+        begins = rf"^{name}(?:\[\d\])?(?=:? (?:{_AFTER})\b|:)"
         if columns:
             text = re.sub(begins, option, text)
         elif "_" in name:
@@ -40,4 +43,5 @@ def as_options(text: str, context: Any) -> str:
     for phrase, spoken in _PHRASES.items():
         text = text.replace(phrase, spoken)
     text = re.sub(r"(?<!\S)(--[\w-]+)=True\b", r"\1", text)
-    return re.sub(r"(?<!\S)(--[\w-]+)='?([\w.-]+)'?", r"\1 \2", text)
+    text = re.sub(r"(?<!\S)(--[\w-]+)='?([\w.-]+)'?", r"\1 \2", text)
+    return text.replace("\0", held[0]) if held else text
