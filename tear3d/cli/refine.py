@@ -53,7 +53,7 @@ def refine(
     \b
     Examples:
       tear3d refine scan1.ply scan2.ply --initial pose.txt --pose refined.txt
-      tear3d refine a.ply b.ply --initial pose.txt --method plane --max-distance 0.2
+      tear3d refine a.ply b.ply --initial pose.txt --method plane -o moved.ply
 
     \b
     Exit codes:
