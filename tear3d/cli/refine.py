@@ -13,6 +13,7 @@ from tear3d.cli.session import NOT_PROVEN, Session, compile_when_cold, exit_on_e
 
 if TYPE_CHECKING:
     from tear3d.clouds.refine import RefineResult
+    from tear3d.problem.arrays import FloatArray
 
 
 def refine(
@@ -106,7 +107,7 @@ def refine(
         shift = float(np.linalg.norm(after - before, axis=1).mean())
         notes = [note for note in (doubt, spans.units(names, points)) if note]
         facts = {**found.to_dict(), "initial": start, "mean_shift": shift, "notes": notes}
-        rows = [*_rows(found, shift), *(("note", note) for note in facts["notes"])]
+        rows = [*_rows(found, points[0].mean(axis=0), shift), *(("note", note) for note in facts["notes"])]
         saying.tell("refinement", facts, rows, as_json=as_json, quiet=quiet)
         if not (quiet or as_json):
             for path in filter(None, (pose, out)):
@@ -115,9 +116,9 @@ def refine(
         raise typer.Exit(NOT_PROVEN)
 
 
-def _rows(found: RefineResult, shift: float) -> Iterator[tuple[str, str]]:
+def _rows(found: RefineResult, centre: FloatArray, shift: float) -> Iterator[tuple[str, str]]:
     from tear3d.cli.render import matrix
-    from tear3d.report import words
+    from tear3d.report import judged, words
 
     def number(value: Any) -> str:
         return words.number(value, 3)
@@ -129,4 +130,8 @@ def _rows(found: RefineResult, shift: float) -> Iterator[tuple[str, str]]:
     yield "moved", f"the points by {number(shift)} on average"
     yield "before", f"{words.part(found.initial_fitness)} of the source {reach}, rmse {number(found.initial_rmse)}"
     yield "after", f"{words.part(found.fitness)} of the source {reach}, rmse {number(found.rmse)}"
+    known = judged.deviations(found.covariance, centre)
+    if known is not None:
+        turn, place = (words.number(value, 2) for value in known)
+        yield "uncertainty", f"about {turn}° and {place} at the centre, one standard deviation, if it is the right pose"
     yield "voxel size", number(found.voxel_size)
