@@ -13,6 +13,9 @@ from tear3d.cli.session import Session, exit_on_errors
 if TYPE_CHECKING:
     from tear3d.problem.arrays import FloatArray
 
+_LEAST = 1e-12
+"""Units of length are not farther apart; free choice."""
+
 CloudOut = Annotated[
     Path,
     typer.Option("--out", "-o", metavar="FILE", help=f"The cloud to write: {carried.WRITTEN}.", show_default=False),
@@ -81,8 +84,8 @@ def _matrix(pose: Path | None, scale: float | None) -> FloatArray:
 
     if pose is None and scale is None:
         raise InputError("nothing to do: pass a POSE, --scale, or both")
-    if scale is not None and not (np.isfinite(scale) and scale > 0.0):
-        raise InputError(f"--scale is {scale:g}: expected a positive number")
+    if scale is not None and not _LEAST <= scale <= 1.0 / _LEAST:
+        raise InputError(f"--scale is {scale:g}: expected a number from {_LEAST:g} to {1.0 / _LEAST:g}")
     matrix = np.eye(4) if pose is None else carried.read_pose(pose)
     if scale is not None:
         matrix[:3, :3] *= scale

@@ -55,8 +55,8 @@ def test_a_scale_comes_before_the_pose_and_is_undone_after_it(place):
     ("arguments", "error"),
     [
         (("transform", "a.ply", "-o", "x.ply"), "nothing to do: pass a POSE, --scale, or both"),
-        (("transform", "a.ply", "-o", "x.ply", "--scale", "0"), "--scale is 0: expected a positive number"),
-        (("transform", "a.ply", "-o", "x.ply", "--scale", "nan"), "--scale is nan: expected a positive number"),
+        (("transform", "a.ply", "-o", "x.ply", "--scale", "0"), "--scale is 0: expected a number from 1e-12 to 1e+12"),
+        (("transform", "a.ply", "-o", "x.ply", "--scale", "nan"), "--scale is nan: expected a number from 1e-12"),
         (("refine", "two.ply", "a.ply"), "two.ply has 2 points: expected a cloud of at least 3"),
         (("refine", "a.ply", "a.ply", "--voxel-size", "50"), "pass a smaller --voxel-size"),
         (("refine", "a.ply", "a.ply", "--voxel-size", "-1"), "--voxel-size is -1.0: expected"),
