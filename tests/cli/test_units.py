@@ -77,3 +77,14 @@ def test_a_scale_costs_a_las_file_no_digits(place):
     las.write("mm.las")
     run("transform", "mm.las", "--scale", "0.001", "-o", "m.las")
     np.testing.assert_allclose(tear3d.read_cloud("m.las"), 0.001 * tear3d.read_cloud("mm.las"), atol=1e-9)
+
+
+def test_align_warns_of_limits_about_an_origin_far_away(place):
+    far = np.array([5e5, 5e6, 300.0])
+    for name in ("a", "b"):
+        tear3d.write_cloud(f"{name}.npy", bumpy_cloud(1500, 0) + far)
+    np.savetxt("here.txt", np.eye(4))
+    asked = ("align", "a.npy", "b.npy", "--initial", "here.txt", "--certify", "none", "--quiet", "--out", "x.json")
+    loud = [word for word in asked if word != "--quiet"]
+    assert "which is the way of the origin" in " ".join(run(*loud, "--within", "5,10", code=None).stderr.split())
+    assert "origin" not in run(*loud, "--within", "5,none", code=None).stderr
