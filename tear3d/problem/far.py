@@ -31,7 +31,7 @@ def origin_doubt(prior: Prior, centre: FloatArray, radius: float) -> str:
         return (
             f"{name} limits the translation to {length:g}, which is the way of the origin, from which the source "
             f"lies {away:.3g} away, {away / radius:.2g} times its size: of the turns of {math.degrees(angle):.3g}° "
-            f"that are allowed only {math.degrees(length / away):.1g}° are left. Unless that is meant, subtract the same "
-            "offset from source and target"
+            f"that are allowed only {math.degrees(length / away):.1g}° are left. Unless that is meant, subtract the "
+            "same offset from source and target"
         )
     return ""
