@@ -52,6 +52,9 @@ def blocks(text: str) -> list[Block]:
 
 def outputs(page: Path) -> Iterator[tuple[Block, str, Block | None]]:
     """Run a page: each block that runs, what it printed, and the block that shows this (if any)."""
+    from tear3d.problem import ranks
+
+    ranks.load()  # the first run of a process says that it waited for this
     text = page.read_text(encoding="utf-8")
     found = blocks(text)
     namespace: dict[str, Any] = {"__name__": "__main__"}

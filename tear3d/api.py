@@ -14,6 +14,7 @@ from tear3d.find.seekers import by_heights
 from tear3d.noise.entry import settled_noise
 from tear3d.problem.arrays import Numbers, Points
 from tear3d.problem.compiling import compiled_apart
+from tear3d.problem.far import origin_doubt
 from tear3d.problem.flat import lifted
 from tear3d.problem.kernels import needed
 from tear3d.problem.limits import Limits, ProgressCallback, ctrl_c_cancels
@@ -219,6 +220,8 @@ def _with_noise(given: tuple[Any, Any, Any, Any], options: Options, limits: Limi
         with limits.timed("noise"):
             known = settled_noise(source, target, weights, options, limits)
         log.info("%s", known.estimate.sentence)
+        if options.max_instances == 1:
+            _say_where_the_origin_is(known.pairs, options)
         if options.max_instances > 1:
             result = _registered(known.pairs, options, limits)
         else:
@@ -238,6 +241,7 @@ def _needed(options: Options, pairs: int) -> tuple[str, ...]:
 
 def _registered(pairs: Pairs, options: Options, limits: Limits) -> Result:
     """Of checked pairs in memory, by what was asked for."""
+    _say_where_the_origin_is(pairs, options)
     kernels = _needed(options, len(pairs))
     with compiled_apart(limits, kernels), ctrl_c_cancels(limits):
         if options.max_instances > 1:
@@ -249,6 +253,14 @@ def _registered(pairs: Pairs, options: Options, limits: Limits) -> Result:
         if options.scale is not None:
             return solve_similarity(pairs, options, limits)
         return solve(pairs, options, limits)
+
+
+def _say_where_the_origin_is(pairs: Pairs, options: Options) -> None:
+    if options.prior is None:
+        return
+    doubt = origin_doubt(options.prior, pairs.frame.source, pairs.frame.unit * pairs.radius)
+    if doubt:
+        log.warning("%s", doubt)
 
 
 def _check_in_pieces(options: Options, auto: bool) -> None:

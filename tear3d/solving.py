@@ -47,7 +47,9 @@ def solve(
     `search`, when it is done already; `chosen`, the one of its poses to start from instead of the best by the pairs;
     `jury`, when the pose is not to be compared with all others of these pairs.
     """
-    ranks.load()
+    if not ranks.loaded():
+        with limits.timed("loading"):
+            ranks.load()
     pairs.check_range(options.the_loss)
     if pairs.prior is None:
         pairs = pairs.confined(options.prior)

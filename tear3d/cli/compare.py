@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tear3d.cli import carried, options, saying
+from tear3d.cli import carried, options, saying, spans
 from tear3d.cli.session import Session, compile_when_cold, exit_on_errors
 
 if TYPE_CHECKING:
@@ -76,6 +76,8 @@ def compare(
             distances = Tree(other).nearest(moved)[0]
             facts = {**_facts(source, target, distances, max_distance), "pose": None if pose is None else str(pose)}
             facts["notes"] = [f"{doubt}: the distances are between numbers of two references"] if doubt else []
+            unlike = spans.units((source.name, target.name), (moved, other))
+            facts["notes"] += [unlike] if unlike else []
         if report is not None:
             from tear3d.report.distances import write_distances_page
 

@@ -62,7 +62,8 @@ def _facts(file: Path, cloud: Any) -> dict[str, Any]:
         "centre": points.mean(axis=0).tolist(),
         "spacing": spacing,
     }
-    return {**facts, "notes": list(_notes(facts))}
+    sampled = "a mesh: these points are spread over its faces, the file has none of them"
+    return {**facts, "notes": [*([sampled] if facts["format"] == "mesh" else []), *_notes(facts)]}
 
 
 def _notes(facts: dict[str, Any]) -> Iterator[str]:

@@ -17,10 +17,9 @@ from tear3d.errors import InputError
 from tear3d.features.matching import check_match_options
 from tear3d.features.voxel import check_voxel_size
 from tear3d.io.clouds import MODULES
+from tear3d.io.folders import clouds_in
 from tear3d.problem.options import Options, as_number
 
-MAYBE = (".csv", ".txt", ".asc", ".npz")
-"""Suffixes that often name something else: scans of a folder only if it has no others."""
 _NAME = 60
 """Letters of a name that become part of that of a file; free choice."""
 
@@ -127,12 +126,7 @@ def natural(name: str) -> list[tuple[int, int, str]]:
 def _of_folder(folder: Path, out: Path, options: Mapping[str, Any], all_pairs: bool) -> list[Job]:
     if os.path.realpath(folder) == os.path.realpath(out):
         raise InputError(f"--out is the folder of the scans, {folder}: pass another, one inside it if you like")
-    files = [
-        file
-        for file in folder.iterdir()
-        if file.suffix.lower() in MODULES and not file.name.startswith(".") and (file.is_file() or not file.exists())
-    ]
-    scans = [file for file in files if file.suffix.lower() not in MAYBE] or files
+    scans = clouds_in(folder)
     scans.sort(key=lambda file: (natural(file.name), file.name))
     if len(scans) < 2:
         found = "1 scan" if scans else "no scans"

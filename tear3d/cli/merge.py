@@ -19,7 +19,8 @@ def merge(
     pose: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Moves a file first: given once, the first, twice, the second, too. Others stay as they are."
+            metavar="FILE",
+            help="Moves a file first: given once, the first, twice, the second, too. Others stay as they are.",
         ),
     ] = None,
     voxel_size: Annotated[

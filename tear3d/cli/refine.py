@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tear3d.cli import carried, options, saying
+from tear3d.cli import carried, options, saying, spans
 from tear3d.cli.session import NOT_PROVEN, Session, compile_when_cold, exit_on_errors
 
 if TYPE_CHECKING:
     from tear3d.clouds.refine import RefineResult
+    from tear3d.problem.arrays import FloatArray
 
 
 def refine(
@@ -56,7 +57,7 @@ def refine(
     \b
     Examples:
       tear3d refine scan1.ply scan2.ply --initial pose.txt --pose refined.txt
-      tear3d refine a.ply b.ply --initial pose.txt --method plane --max-distance 0.2
+      tear3d refine a.ply b.ply --initial pose.txt --method plane -o moved.ply
 
     \b
     Exit codes:
@@ -86,13 +87,16 @@ def refine(
         if initial is None:
             doubt = carried.references_differ([(path.name, cloud) for path, cloud in zip(inputs, clouds, strict=False)])
         compile_when_cold(session, ("clouds",))
+        points, names = [carried.points(cloud) for cloud in clouds], (source.name, target.name)
+        with session.step("voxel size"):
+            size = spans.voxels(names, points, voxel_size)
         found = refine_icp(
-            carried.points(clouds[0]),
-            carried.points(clouds[1]),
+            points[0],
+            points[1],
             start,
             method=method.value,
             max_distance=max_distance,
-            voxel_size=voxel_size,
+            voxel_size=size,
             threads=threads,
             limits=Limits(progress=session.bar),
         )
@@ -104,8 +108,9 @@ def refine(
         session.bar.stop()
         after, before = (carried.points(carried.moved(clouds[0], T)) for T in (found.transformation, start))
         shift = float(np.linalg.norm(after - before, axis=1).mean())
-        facts = {**found.to_dict(), "initial": start, "mean_shift": shift, "notes": [doubt] if doubt else []}
-        rows = [*_rows(found, shift), *(("note", note) for note in facts["notes"])]
+        notes = [note for note in (doubt, spans.units(names, points)) if note]
+        facts = {**found.to_dict(), "initial": start, "mean_shift": shift, "notes": notes}
+        rows = [*_rows(found, points[0].mean(axis=0), shift), *(("note", note) for note in facts["notes"])]
         saying.tell("refinement", facts, rows, as_json=as_json, quiet=quiet)
         if not (quiet or as_json):
             for path in filter(None, (pose, out)):
@@ -114,9 +119,9 @@ def refine(
         raise typer.Exit(NOT_PROVEN)
 
 
-def _rows(found: RefineResult, shift: float) -> Iterator[tuple[str, str]]:
+def _rows(found: RefineResult, centre: FloatArray, shift: float) -> Iterator[tuple[str, str]]:
     from tear3d.cli.render import matrix
-    from tear3d.report import words
+    from tear3d.report import judged, words
 
     def number(value: Any) -> str:
         return words.number(value, 3)
@@ -128,4 +133,8 @@ def _rows(found: RefineResult, shift: float) -> Iterator[tuple[str, str]]:
     yield "moved", f"the points by {number(shift)} on average"
     yield "before", f"{words.part(found.initial_fitness)} of the source {reach}, rmse {number(found.initial_rmse)}"
     yield "after", f"{words.part(found.fitness)} of the source {reach}, rmse {number(found.rmse)}"
+    known = judged.deviations(found.covariance, centre)
+    if known is not None:
+        turn, place = (words.number(value, 2) for value in known)
+        yield "uncertainty", f"about {turn}° and {place} at the centre, one standard deviation, if it is the right pose"
     yield "voxel size", number(found.voxel_size)

@@ -81,10 +81,13 @@ def register(
         Session(context, quiet=quiet, rel_gap=options.gap(rel_gap, certify, method)) as session,
     ):
         from tear3d.cli.truth import read_truth
+        from tear3d.errors import InputError
         from tear3d.io.pairs import read_pairs
 
         proof = options.proof(certify, full, no_certify)
         outputs.check([pairs])
+        if scale and g2o is not None:
+            raise InputError("--g2o and --scale contradict each other: an edge of a pose graph has no scale")
         with session.step(f"read {pairs.name}"):
             problem = read_pairs(pairs, max_bytes=max_bytes)
             own_bound = noise_bound is None and problem.noise_bound is not None

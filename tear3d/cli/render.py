@@ -15,6 +15,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from tear3d.cli.advice import advice
 from tear3d.cli.motions import motions
 from tear3d.cli.prose import Prose
 from tear3d.report import judged, words
@@ -56,9 +57,9 @@ def print_result(run: Run, truth: Truth | Problem | None = None, console: Consol
         console.print(motions(result, narrow=narrow))
     elif result.certificate.stages:
         console.print(_stages(result.certificate, (0, 0) if narrow else (0, 1)))
-    advice = _advice(result, run.found)
-    if advice:
-        console.print(Padding(Prose(advice), (1, 2, 0, 2)))
+    text = advice(result, run.found)
+    if text:
+        console.print(Padding(Prose(text), (1, 2, 0, 2)))
 
 
 def _bullet(text: str) -> Table:
@@ -212,39 +213,6 @@ def _clouds(run: Run, found: CloudResult) -> Iterator[tuple[str, str]]:
         f"{way}; {100 * refinement.fitness:.1f} % of the source within {words.number(refinement.max_distance, 3)} "
         f"of the target, rmse {words.number(refinement.rmse, 3)}",
     )
-
-
-def _advice(result: Result, found: CloudResult | None) -> str:
-    """What to try when the answer is not good enough."""
-    if result.status == "no_consensus":
-        if found is not None:
-            return (
-                ""
-                if found.success
-                else (
-                    "What to try: do the clouds overlap, and have they the same units? Then another --voxel-size "
-                    "(smaller for small overlaps), or more matches with --top-k 3."
-                )
-            )
-        if result.noise is not None:
-            return (
-                "What to try: better matches. No noise bound that was tried makes a pose stand out; if you know it, "
-                "pass --noise-bound."
-            )
-        if words.poseless(result):
-            return ""
-        if judged.scale(result):
-            return (
-                "What to try: is the scale, target over source, in the range looked at (--scale-range), and the noise "
-                "bound in the units of the target? Otherwise, better matches."
-            )
-        return (
-            "What to try: is the noise bound in the units of the points? A larger one if right pairs lie "
-            "farther apart, a smaller one if chance alone fills it; otherwise, better matches."
-        )
-    if result.status in ("time_limit", "node_limit"):
-        return "For a complete proof, allow more time or cells, or a larger --rel-gap."
-    return ""
 
 
 def _stages(certificate: Certificate, padding: tuple[int, int]) -> Group:

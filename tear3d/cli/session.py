@@ -154,7 +154,7 @@ def compile_when_cold(session: Session, needed: Sequence[str]) -> None:
         return
     if not session.quiet:
         seconds = kernels.expected_seconds(missing)
-        session.bar.say(f"compiling kernels, once after installation; about {seconds} seconds ...")
+        session.bar.say(f"compiling what this run needs, once after installation; about {seconds} seconds ...")
     with session.step("compile"):
         kernels.compile_groups(missing)
 

@@ -7,7 +7,11 @@ from typing import Any
 
 _ALIASES = {"estimate_scale": "scale", "max_instances": "instances", "refine": "method", "T": "initial"}
 """Parameters of the library that are options under another name."""
-_PHRASES = {"no ratio, mutual or keypoints": "no --ratio, --mutual or --keypoints", ", or None": ""}
+_PHRASES = {
+    "no ratio, mutual or keypoints": "no --ratio, --mutual or --keypoints",
+    ", or None": "",
+    "Bring both to one unit": "Bring both to one unit, as with `tear3d transform FILE --scale FACTOR -o NEW`",
+}
 _AFTER = "is|are|has|have|holds|needs|contains|cannot|and|or"
 
 
@@ -24,8 +28,11 @@ def as_options(text: str, context: Any) -> str:
         name: options[other] for name, other in _ALIASES.items() if other in options and name not in options
     }
     columns = "manifest" in context.params
+    held = re.search(r": holds [^;]*;", text)  # the names of what is in a file
+    if held:
+        text = text.replace(held[0], "\0")
     for name, option in named.items():
-        begins = rf"^{name}(?=:? (?:{_AFTER})\b|:)"
+        begins = rf"^{name}(?:\[\d\])?(?=:? (?:{_AFTER})\b|:)"
         if columns:
             text = re.sub(begins, option, text)
         elif "_" in name:
@@ -36,4 +43,5 @@ def as_options(text: str, context: Any) -> str:
     for phrase, spoken in _PHRASES.items():
         text = text.replace(phrase, spoken)
     text = re.sub(r"(?<!\S)(--[\w-]+)=True\b", r"\1", text)
-    return re.sub(r"(?<!\S)(--[\w-]+)='?([\w.-]+)'?", r"\1 \2", text)
+    text = re.sub(r"(?<!\S)(--[\w-]+)='?([\w.-]+)'?", r"\1 \2", text)
+    return text.replace("\0", held[0]) if held else text

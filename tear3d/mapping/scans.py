@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from tear3d.errors import InputError
 from tear3d.features.voxel import check_voxel_size, choose_voxel_size, voxel_downsample
-from tear3d.io.clouds import MODULES, read_cloud
+from tear3d.io.clouds import read_cloud
+from tear3d.io.folders import clouds_in
 from tear3d.io.ply_colours import read_colours
 from tear3d.problem.arrays import FloatArray, as_points, finite_rows, spread_rows
 
@@ -34,8 +35,7 @@ def scans_of(folder: str | os.PathLike[str]) -> list[Path]:
         raise InputError(
             f"{folder}: {'is not a folder' if path.exists() else 'no such folder'}; pass a folder of scans"
         )
-    found = [each for each in path.iterdir() if each.suffix.lower() in MODULES and each.is_file()]
-    return sorted((each for each in found if not each.name.startswith(".")), key=_natural)
+    return sorted((each for each in clouds_in(path) if each.is_file()), key=_natural)
 
 
 def _natural(path: Path) -> list[tuple[int, int, str]]:

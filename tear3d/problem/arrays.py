@@ -153,6 +153,9 @@ def as_numbers(values: Numbers, name: str, n: int) -> FloatArray:
     array = np.atleast_1d(_floats(_array(values, name, "expected a number or one per pair"), name))
     if array.ndim != 1 or array.size not in (1, n):
         raise InputError(f"{name} has shape {array.shape}: expected a number or one per pair ({n})")
+    if array.size == 1 and not 0.0 <= array[0] <= LARGEST:
+        most = f", at most {LARGEST:g}" if array[0] > LARGEST else ""
+        raise InputError(f"{name} is {array[0]:g}: expected a finite number, 0 or more{most}")
     if not np.all(np.isfinite(array)):
         raise InputError(f"{name} has NaN or infinite entries (first at {int(np.argmin(np.isfinite(array)))})")
     if np.any(array < 0.0):

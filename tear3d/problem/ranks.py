@@ -50,6 +50,11 @@ def _narrow(values, rank):
     return left[:size], rank
 
 
+def loaded() -> bool:
+    """Whether the kernel is ready; the first of a process waits for what all of them need."""
+    return bool(getattr(_narrow, "signatures", True))
+
+
 def load() -> None:
     """Have the kernel ready: until then NumPy finds the ranks, so that input is checked before anything is compiled."""
     _narrow(np.zeros(1), 0)
@@ -58,7 +63,7 @@ def load() -> None:
 def ranked(values: FloatArray, rank: int) -> float:
     """The value that would come `rank`-th, from 0 on, if numbers were sorted."""
     left = values
-    if _narrow.signatures:
+    if loaded():
         left, rank = _narrow(np.ascontiguousarray(values), rank)
     return float(np.partition(left, rank)[rank])
 
@@ -66,7 +71,7 @@ def ranked(values: FloatArray, rank: int) -> float:
 def median(values: FloatArray) -> float:
     """As that of NumPy, of finite numbers; NaN of none at all."""
     half = len(values) // 2
-    if half == 0 or not _narrow.signatures:
+    if half == 0 or not loaded():
         return float(np.median(values)) if len(values) else float("nan")
     left, rank = _narrow(np.ascontiguousarray(values), half)
     left.sort()

@@ -47,3 +47,9 @@ def test_without_a_covariance_there_is_no_file_and_a_warning(solver, pairs_file,
 def test_the_name_is_checked_before_the_work(solver, pairs_file, tmp_path):
     assert "is one of the inputs" in run("register", pairs_file, "--g2o", pairs_file, code=2).stderr
     assert not solver.calls
+
+
+def test_a_scale_has_no_place_in_an_edge(solver, pairs_file, tmp_path):
+    said = run("register", pairs_file, "--scale", "--g2o", tmp_path / "edge.g2o", code=2).stderr
+    assert said == "error: --g2o and --scale contradict each other: an edge of a pose graph has no scale\n"
+    assert not solver.calls

@@ -87,6 +87,37 @@ def test_help_fits_and_shows_flags_without_a_value(command, monkeypatch):
             assert name in shown
 
 
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_lines_of_help_stay_in_one_piece_on_eighty_columns(command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = [line.strip() for line in run(*command.split(), "--help").stdout.splitlines()]
+    one = typer.main.get_command(typer_app)
+    one = one.commands[command] if command else one
+    examples = [line.strip() for line in one.help.splitlines() if line.startswith("  tear3d ")]
+    assert examples or command == "warmup"
+    for example in examples:
+        assert example in shown
+    codes = [k for k, line in enumerate(shown) if line.startswith(("0  ", "2  ", "3  ", "130 "))]
+    raw = run(*command.split(), "--help").stdout.splitlines()
+    for k in codes:  # what goes on in a further line goes on below the words
+        if shown[k + 1] and k + 1 not in codes:
+            assert raw[k + 1].startswith(" " * 8)
+
+
+def test_the_list_of_commands_is_plain_where_there_is_little_room(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    shown = run("--help").stdout
+    assert "╭" not in shown
+    assert max(map(len, shown.splitlines())) <= 60
+    assert all(f"\n  {name} " in shown for name in COMMANDS)
+
+
+def test_choices_are_refused_without_words_of_other_libraries(pairs_file):
+    said = " ".join(run("register", pairs_file, "--loss", "foo", code=2).stderr.split())
+    assert "'foo' is not one of 'tear', 'cm', 'tls'" in said
+    assert "Value error" not in said
+
+
 def test_examples_can_be_pasted_in_a_narrow_terminal(monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     shown = run("align", "--help").stdout

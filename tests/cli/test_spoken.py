@@ -16,6 +16,7 @@ def place(tmp_path, monkeypatch):
         tear3d.write_cloud(name, bumpy_cloud(300, 0))
     (tmp_path / "list.csv").write_text("source,target,voxel_size\na.ply,b.ply,-3\n")
     np.save("pairs.npy", np.random.default_rng(0).normal(size=(50, 6)))
+    np.savez("pairs.npz", source=np.eye(3), target=np.eye(3), noise_bound=1.0)
     np.savetxt("pose.txt", np.eye(4))
     return tmp_path
 
@@ -26,7 +27,10 @@ def place(tmp_path, monkeypatch):
         (("align", "a.ply", "b.ply", "-v", "-1"), "error: --voxel-size is -1.0: expected"),
         (("align", "a.ply", "b.ply", "--ratio", "5"), "error: --ratio is 5.0: expected a number above 0 and at most 1"),
         (("align", "a.ply", "b.ply", "--initial", "pose.txt"), "error: --initial is given without --within: "),
-        (("register", "pairs.npy", "-n", "-1"), "error: --noise-bound has negative entries"),
+        (("register", "pairs.npy", "-n", "-1"), "error: --noise-bound is -1: expected a finite number, 0 or more\n"),
+        (("register", "pairs.npy", "-n", "nan"), "error: --noise-bound is nan: expected"),
+        (("register", "pairs.npy", "--initial", "pose.txt", "--within", "-1,1"), "error: --within is -1.0: expected"),
+        (("align", "pairs.npz", "a.ply"), "error: pairs.npz: holds source, target, noise_bound; expected"),
         (("register", "pairs.npy", "--scale-range", "2,1"), "error: --scale-range is given without --scale\n"),
         (("register", "pairs.npy", "-n", "1", "--scale", "--certify", "rows"), "error: --scale and --certify rows do"),
         (("register", "pairs.npy", "-n", "1", "--instances", "2", "--scale"), "error: --instances and --scale do not"),

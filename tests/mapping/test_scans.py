@@ -30,6 +30,15 @@ def test_digits_that_are_no_numbers_are_letters(tmp_path):
     assert sorted(path.name for path in scans_of(tmp_path)) == sorted(["a².ply", "a1.ply", "a①.ply", "a٣.ply"])
 
 
+def test_notes_beside_scans_are_none(tmp_path):
+    for name in ("b.ply", "a.ply.gz", "notes.txt", "list.csv", "list.csv.gz", "poses.npz"):
+        (tmp_path / name).write_text("-")
+    assert [path.name for path in scans_of(tmp_path)] == ["a.ply.gz", "b.ply"]
+    for name in ("b.ply", "a.ply.gz"):
+        (tmp_path / name).unlink()
+    assert {path.name for path in scans_of(tmp_path)} == {"list.csv", "list.csv.gz", "notes.txt", "poses.npz"}
+
+
 def test_no_folder_is_no_folder(tmp_path):
     with pytest.raises(InputError, match="no such folder"):
         scans_of(tmp_path / "none")

@@ -117,12 +117,12 @@ BAD_NUMBERS = {
     "too many": (np.ones(11), f"bound has shape (11,): {ONE_PER_PAIR} (10)"),
     "none at all": ([], f"bound has shape (0,): {ONE_PER_PAIR} (10)"),
     "a column": (np.ones((10, 1)), f"bound has shape (10, 1): {ONE_PER_PAIR}"),
-    "nan": (np.nan, "bound has NaN or infinite entries"),
+    "nan": (np.nan, "bound is nan: expected a finite number, 0 or more"),
     "infinite": (changed(np.ones(10), 7, np.inf), "bound has NaN or infinite entries (first at 7)"),
-    "negative": (-0.1, "bound has negative entries (the first at 0): expected 0 or more"),
+    "negative": (-0.1, "bound is -0.1: expected a finite number, 0 or more"),
     "negative once": (changed(np.ones(10), 3, -5e-324), "bound has negative entries (the first at 3)"),
     "squares overflow": (changed(np.ones(10), 4, 1e151), "bound has entries beyond 1e+150 (the first at 4)"),
-    "nearly infinite": (1e308, "bound has entries beyond 1e+150 (the first at 0)"),
+    "nearly infinite": (1e308, "bound is 1e+308: expected a finite number, 0 or more, at most 1e+150"),
 }
 
 

@@ -33,6 +33,27 @@ def test_a_pose_near_the_initial_one_is_found_far_from_the_origin(offset, within
     assert tear3d.metrics.rotation_error(found.transformation, pose) < 1.0
 
 
+def test_limits_that_leave_no_turn_of_a_source_on_a_map_are_told(caplog):
+    problem = tear3d.synthetic.make_problem(300, 0.5, cloud="teapot", seed=1)
+
+    def told(offset, **known):
+        caplog.clear()
+        source, target, pose = moved_to(problem, np.array(offset))
+        known = {"initial": pose, **known} if "within" in known else known
+        tear3d.register(source, target, noise_bound=problem.noise_bound, certify=False, **known)
+        return [record.getMessage() for record in caplog.records if "the way of the origin" in record.getMessage()]
+
+    far, near = (4.5e5, 5.4e6, 300.0), (3.0, 4.0, 0.0)
+    (said,) = told(far, within=(5, 10))
+    assert "within limits the translation to 10," in said
+    assert "of the turns of 5° that are allowed only 0.0001° are left" in said
+    assert told(far, within=(None, 10))
+    assert told(far, rotation_axis=(0, 0, 1), axis_tolerance=2, planar=True)
+    for harmless in ({"within": (0, 10)}, {"within": (5, None)}, {"within": (5, 1e6)}, {"rotation_axis": (0, 0, 1)}):
+        assert not told(far, **harmless)
+    assert not told(near, within=(5, 0.01))
+
+
 def test_clouds_far_from_the_origin_with_a_prior():
     turn = turn_about(np.array([0.0, 0.6, 0.8]), 0.4)
     lower, upper = tear3d.shapes.teapot(8000, seed=1), tear3d.shapes.teapot(8000, seed=2) @ turn.T
