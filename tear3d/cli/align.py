@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 import tear3d
-from tear3d.cli import carried, options, problems, spans
+from tear3d.cli import carried, options, problems
 from tear3d.cli.outputs import Outputs
 from tear3d.cli.session import Session, compile_when_cold, exit_on_errors, finish
 from tear3d.problem.kernels import needed
@@ -109,7 +109,6 @@ def align(
         upright = rotation_axis is not None
         compile_when_cold(session, needed(proof, clouds=True, upright=upright, prior=upright or initial is not None))
         known = problems.prior(rotation_axis, axis_tolerance, (planar, plane_tolerance), (initial, within))
-        spans.origin(known, clouds[0].points)
         given: dict[str, Any] = {
             "voxel_size": voxel_size,
             "noise_bound": noise_bound,

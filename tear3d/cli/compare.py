@@ -70,7 +70,6 @@ def compare(
         doubt = ""
         if matrix is None:
             doubt = carried.references_differ([(source.name, cloud), (target.name, against)])
-        _note_units(moved, other)
         compile_when_cold(session, ("clouds",))
         with session.step("measure"):
             distances = Tree(other).nearest(moved)[0]
@@ -89,19 +88,6 @@ def compare(
         saying.tell("comparison", facts, _rows(facts), as_json=as_json, quiet=quiet)
         if report is not None and not (quiet or as_json):
             saying.wrote(report)
-
-
-def _note_units(points: FloatArray, other: FloatArray) -> None:
-    """A warning where the clouds seem to have different units; their distances are what they are all the same."""
-    import logging
-
-    from tear3d.clouds.inputs import note_units
-    from tear3d.errors import InputError
-
-    try:
-        note_units(points, other)
-    except InputError as error:
-        logging.getLogger(__name__).warning("%s", error)
 
 
 def _facts(source: Path, target: Path, distances: FloatArray, max_distance: float | None) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""What the numbers of clouds say before any work: their units, what voxels leave of them, and where they lie."""
+"""What the numbers of clouds say before any work: their units, and what voxels leave of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tear3d.problem.arrays import FloatArray
@@ -53,29 +53,6 @@ def voxels(names: Sequence[str], clouds: Sequence[FloatArray], voxel_size: float
                 + (units(names, clouds) or "pass a smaller voxel_size")
             )
     return size
-
-
-def origin(known: Mapping[str, Any], cloud: FloatArray) -> None:
-    """Warn of what is known of a pose, where it is about an origin far from the cloud."""
-    import logging
-    from contextlib import suppress
-
-    import numpy as np
-
-    from tear3d.errors import InputError
-    from tear3d.problem.far import origin_doubt
-    from tear3d.problem.prior import Prior
-
-    prior = None
-    with suppress(InputError):  # which the registration tells
-        prior = Prior.of(**known)
-    finite = cloud[np.isfinite(cloud).all(axis=1)]
-    if prior is None or not len(finite):
-        return
-    centre = finite.mean(axis=0)
-    doubt = origin_doubt(prior, centre, float(np.linalg.norm(finite - centre, axis=1).mean()))
-    if doubt:
-        logging.getLogger("tear3d").warning("%s", doubt)
 
 
 def _short(value: float) -> str:

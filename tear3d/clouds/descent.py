@@ -13,7 +13,7 @@ from tear3d.find.ways import free_ways
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.pose import Pose
 from tear3d.problem.prior import Prior
-from tear3d.problem.turns import turns_by
+from tear3d.problem.turns import angle_of, turns_by
 
 _ITERATIONS = 100
 # Convergence per step: radians, and lengths in the unit of the points, which is a voxel.
@@ -71,9 +71,12 @@ class Descent:
                 damping *= _FACTOR
             else:
                 return
+            turn, shift = float(np.linalg.norm(change[:3])), float(np.linalg.norm(change[3:]))
+            if self.prior is not None:  # what is allowed of a step: at the edge the others never get small
+                turn = angle_of(ahead[:3, :3] @ pose[:3, :3].T)
+                shift = float(np.linalg.norm(ahead[:3, 3] - pose[:3, 3]))
             pose, at = ahead, self._measure(ahead, tick)
-            turn, shift = np.linalg.norm(change[:3]), np.linalg.norm(change[3:])
-            self.converged = bool(turn <= _ROTATION_EPSILON and shift <= _TRANSLATION_EPSILON)
+            self.converged = turn <= _ROTATION_EPSILON and shift <= _TRANSLATION_EPSILON
 
     def visit(self, pose: FloatArray, tick: Tick) -> None:
         """Measure a pose."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +14,8 @@ from tear3d.clouds.region import WIDE
 from tear3d.errors import InputError
 from tear3d.problem.arrays import FloatArray, Points, as_points, check_finite, finite_rows, spread_rows, stored_as
 from tear3d.problem.digits import check_lost_digits
+from tear3d.problem.far import origin_doubt
+from tear3d.problem.prior import Prior
 
 NAMES = ("source", "target")
 SAMPLE = 10_000
@@ -90,6 +92,17 @@ class Inputs:
         for note in inputs.notes:
             _log.warning("%s", note)
         return inputs
+
+    def doubting(self, prior: Prior | None) -> Inputs:
+        """The same, with a note where what is known of the pose is about an origin far from the source."""
+        if prior is None:
+            return self
+        centre = self.clouds[0].mean(axis=0)
+        doubt = origin_doubt(prior, centre, float(np.linalg.norm(self.clouds[0] - centre, axis=1).mean()))
+        if not doubt:
+            return self
+        _log.warning("%s", doubt)
+        return replace(self, notes=(*self.notes, doubt))
 
     def check_thinned(self, thinned: tuple[FloatArray, FloatArray], voxel_size: float) -> None:
         """Refuse what the voxel size shows: digits that the coordinates have not, or a cloud that is a speck."""

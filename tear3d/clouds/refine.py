@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from tear3d.clouds.descent import Descent, Measured
 from tear3d.clouds.equations import METHODS, Method, Pairing, Surface
-from tear3d.clouds.inputs import note_units
+from tear3d.clouds.inputs import NAMES, note_units
 from tear3d.clouds.uncertainty import refined_covariance
 from tear3d.errors import InputError, StoppedError
 from tear3d.features.normals import estimate_normals, flattest
@@ -179,6 +179,9 @@ class Refinement:
         ):
             size = self.voxel_size = 0.5 * size
             thinned = self._thinned(size, tick)
+        for one, name in zip(thinned, NAMES, strict=True):
+            if one.tree.n < 3:
+                raise InputError(f"voxels of {size:g} leave {one.tree.n} points of {name}: pass a smaller voxel_size")
         centres = thinned[0].centre, thinned[1].centre
         half_way, ready = part_of(tick, 0.0, 0.5 * _PREPARED), part_of(tick, 0.5 * _PREPARED, _PREPARED)
         from_surface = self._surface(thinned[0].tree, self.method == "gicp", half_way)

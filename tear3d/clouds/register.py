@@ -138,7 +138,7 @@ def register_clouds(
         keypoints = prepared.description.keypoints if keypoints is None else keypoints
     else:
         prepared = Prepared(Cloud.of(target, "target"), description)
-    inputs = Inputs.together(cloud, prepared.cloud)
+    inputs = Inputs.together(cloud, prepared.cloud).doubting(prior)
     job = Job(
         maker=Maker(inputs, prepared, description, matcher),
         given=Given(voxel_size, noise_bound, top_k, keypoints, filtered=ratio is not None or mutual),

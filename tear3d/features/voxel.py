@@ -29,8 +29,9 @@ _LARGEST_INDEX = 2.0**52
 
 
 def check_voxel_size(voxel_size: float) -> None:
-    if not (np.isfinite(voxel_size) and voxel_size > 0.0):
-        raise InputError(f"voxel_size is {voxel_size}: expected a positive number in the unit of the points")
+    number = isinstance(voxel_size, int | float | np.number) and not isinstance(voxel_size, bool)
+    if not (number and np.isfinite(voxel_size) and voxel_size > 0.0):
+        raise InputError(f"voxel_size is {voxel_size!r}: expected a positive number in the unit of the points")
 
 
 def voxel_downsample(points: FloatArray, voxel_size: float, *, tick: Tick | None = None) -> FloatArray:

@@ -3,6 +3,7 @@ import time
 import numpy as np
 import pytest
 
+import tear3d
 from tear3d.clouds.descent import moved
 from tear3d.clouds.equations import Pairing, Surface
 from tear3d.clouds.refine import refine_icp
@@ -174,3 +175,12 @@ def test_a_limit_holds_for_a_million_points(million, seconds):
     # The promise is half a second more; the rest is for machines with other things to do.
     assert time.perf_counter() - began < seconds + 2.5
     assert not found.converged
+
+
+def test_voxels_that_leave_no_shape_are_refused():
+    cloud = tear3d.shapes.teapot(500, seed=1)
+    with pytest.raises(InputError, match=r"voxels of 50 leave 1 points of source: pass a smaller voxel_size"):
+        tear3d.refine.refine_icp(cloud, cloud, np.eye(4), voxel_size=50)
+    for wrong in ("auto", -1.0, np.nan, True):
+        with pytest.raises(InputError, match=r"voxel_size is .*: expected a positive number"):
+            tear3d.register_clouds(cloud, cloud, voxel_size=wrong)

@@ -18,16 +18,23 @@ def naive_keypoints(points, salient_radius, non_max_radius):
             if second / first < 0.975 and third / second < 0.975:
                 saliency[i] = third
     near = distances < non_max_radius
-    largest = [saliency[i] == saliency[near[i]].max() for i in range(len(points))]
-    return np.flatnonzero((saliency > 0) & (near.sum(axis=1) >= 5) & largest).tolist()
+    # Points with the same neighbours are the same but for rounding, which chooses between them.
+    largest = [saliency[i] >= saliency[near[i]].max() * (1.0 - 1e-9) for i in range(len(points))]
+    good = np.flatnonzero((saliency > 0) & (near.sum(axis=1) >= 5) & largest)
+    twins = (np.abs(saliency[good][:, None] - saliency) <= 1e-9 * saliency[good][:, None]) & near[good]
+    return good.tolist(), twins.sum(axis=1) > 1
 
 
-def test_equals_the_naive_ones():
-    # So many neighbours that no two points share them all: ties are not the subject here.
-    points, radii = bumpy_cloud(1500, 3), {"salient_radius": 0.6, "non_max_radius": 0.2}
+@pytest.mark.parametrize("seed", [3, 5, 8])
+def test_equals_the_naive_ones(seed):
+    points, radii = bumpy_cloud(1500, seed), {"salient_radius": 0.6, "non_max_radius": 0.2}
     found = iss_keypoints(points, **radii)
     assert 5 < len(found) < 300
-    assert found.tolist() == naive_keypoints(points, **radii)
+    good, has_twin = naive_keypoints(points, **radii)
+    missing = ~np.isin(good, found)
+    assert set(found) <= set(good)
+    assert not np.any(missing & ~has_twin)
+    assert missing.sum() <= 2
     assert np.array_equal(found, iss_keypoints(points, threads=1, **radii))
 
 
