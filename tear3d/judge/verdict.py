@@ -32,6 +32,8 @@ ANY = 3
 """Pairs that determine a pose."""
 Status = Literal["optimal", "time_limit", "node_limit", "interrupted", "uncertified", "no_consensus"]
 
+HARDLY = 10.0
+"""With a larger gap the sentence says so many times as much (free choice, that of `up_to_percent`)."""
 _ENDED = {
     "time_limit": "the time limit ended the search",
     "node_limit": "the node limit ended the search",
@@ -229,8 +231,11 @@ def about_pose(certificate: Certificate, *, ambiguous: bool) -> str:
     if not math.isfinite(certificate.gap):
         return "nothing is proven about this pose"
     none = f"of the poses {certificate.scope} none" if certificate.scope else "no rotation and translation"
+    more = f"{up_to_percent(certificate.gap)} beyond this one"
+    if certificate.gap > HARDLY:
+        more = f"{factor(1.0 + certificate.gap)} what this one does"
     return (
-        f"{none} saves more than {up_to_percent(certificate.gap)} beyond this one"
+        f"{none} saves more than {more}"
         f"{_elsewhere(certificate.runner_up, ambiguous, ' of them' if certificate.scope else '')}"
     )
 

@@ -214,7 +214,9 @@ def _captions(
         before += f" They lie {words.number(scene['movedTogether'])} apart and were drawn closer together."
     after = "The source moved by the pose found." if len(poses) == 1 else "The source moved by the chosen pose."
     lines = scene["shown"][2]
-    return before, f"{after} Lines join {words.count(lines)} inlier pairs." if lines else after
+    if lines:
+        after += f" Lines join {words.count(lines)} inlier pairs while points are coloured by cloud."
+    return before, after
 
 
 def _cloud(values: Any, name: str) -> Cloud | None:

@@ -179,7 +179,7 @@ def _table(clouds: Sequence[Shown]) -> str:
         )
         for c in clouds
     ]
-    later = " after that" if any(cloud.moved for cloud in clouds) else ""
+    later = ", as moved" if any(cloud.moved for cloud in clouds) else ""
     return table(("file", "points", f"from{later}", f"to{later}"), rows, (1,), stacked=True)
 
 

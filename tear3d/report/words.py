@@ -9,6 +9,8 @@ from tear3d.judge.verdict import about_pose, up_to_percent
 from tear3d.prove.certificate import POSE
 from tear3d.result import Certificate, Result, StageCertificate
 
+WRITTEN_OUT = 1e9
+"""Numbers below are not written with a power of ten."""
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 ENDED_BY = {
@@ -48,7 +50,8 @@ def number(value: float, digits: int = 4) -> str:
     """A number with a few significant digits, in the shortest readable form, which can be pasted elsewhere."""
     if not math.isfinite(value):
         return "–" if math.isnan(value) else ("∞" if value > 0 else "-∞")
-    return f"{value:.{digits}g}"
+    short = f"{value:.{digits}g}"
+    return f"{float(short):.0f}" if "e+" in short and abs(value) < WRITTEN_OUT else short
 
 
 def seconds(value: float) -> str:
