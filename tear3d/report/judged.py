@@ -77,7 +77,7 @@ def evidence(found: CloudResult) -> Iterator[tuple[str, str]]:
     if not known.blind:
         sure, guess = known.contradicted, known.perhaps_contradicted
         seen = [] if math.isnan(sure) else [f"{words.part(sure)} contradicted"]
-        seen += [] if math.isnan(guess) else [f"{words.part(guess)} as far as a guessed viewpoint tells"]
+        seen += [] if math.isnan(guess) else [f"{words.part(guess)} contradicted as far as a guessed viewpoint tells"]
         yield "free space", "; ".join(seen)
     elif known.fit >= REJECTED_FIT:
         yield "free space", "says nothing: the viewpoints are not known"
