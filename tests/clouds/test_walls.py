@@ -73,7 +73,7 @@ def test_commands_say_when_the_units_do_not_fit(tmp_path, monkeypatch):
     write_cloud("b.ply", 1000.0 * bumpy_cloud(400, 1))
     asked = "is one in millimetres and the other in metres?"
     compared, refined = run("compare", "a.ply", "b.ply"), run("refine", "a.ply", "b.ply", code=2)
-    assert asked in " ".join(compared.stderr.split())
+    assert asked in " ".join(compared.stdout.split())
     assert asked in " ".join(refined.stderr.split())
 
 
