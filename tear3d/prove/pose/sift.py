@@ -27,7 +27,7 @@ from tear3d.prove.pose.trials import MOST_WORK, plan
 
 FEWEST_PAIRS, MOST_PAIRS = 100, 400_000
 FEWEST_OF_ALL, FEW_PAIRS = 12, 500
-"""Between these all pairs are looked at together, in a millisecond: nothing needs to be planned."""
+"""Between these all pairs are looked at together, in a millisecond: nothing needs to be planned (free choices)."""
 WORTH_MORE, FEW_MORE = 0.9, 3.0
 """Sifted again and again, in larger parts when more than this share is left, until hardly more than agree with the
 incumbent are."""
