@@ -118,7 +118,7 @@ def _tallies() -> None:
     voters = Voters(np.zeros((6, 1), np.float32), one, one.astype(np.int32), np.zeros(1, np.int32))
     ballot, booth = Ballot(1.0, 0.0, 1.0, 1.0, TEAR, 1), make_booth()
     node = roots(-np.ones(3), np.ones(3), 1.0)[0][FACE:LIST]
-    copies = Copies(voters, 0, np.zeros(1, np.int64), np.zeros(BLOCK, np.uint8), booth.block)
+    copies = Copies(voters, 0, 1, np.zeros(1, np.int64), np.zeros(BLOCK, np.uint8), booth.block)
     pick_voters(voters, (0, 1), node, 0.0, copies)
     cast_votes(voters, (0, 1), node, False, ballot, booth)
     count_votes(node, 0.5, ballot, booth.grid)
@@ -148,8 +148,6 @@ def _slopes(*, single: bool = True, prior: bool = False) -> None:
     nodes[0, PHASE] = BOXES
     stage.search(nodes, Task(1.0, 0.01, 1, Limits()), work)
     if single:
-        scratch = work.boxes(packed.size)
-        packed.gather_voters(packed.voters, (0, packed.size), nodes[0], scratch.home, scratch.points)
         x, none = pairs.x, np.zeros(len(pairs), np.uint8)
         find_leaves(x, tree_of(x, 1), none, np.zeros(2, np.int64))  # for many pairs only
         farthest_move(pairs, pose, pose)

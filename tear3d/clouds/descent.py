@@ -61,7 +61,7 @@ class Descent:
                 gradient = at.b
                 if self.prior is not None:
                     here = Pose.from_matrix(pose)
-                    free = free_ways(self.prior, here, here.rotation @ self.prior.point)
+                    free = free_ways(self.prior, here.rotation @ self.prior.point)
                     held, gradient = free @ held @ free + np.eye(6) - free, free @ gradient
                 change: FloatArray = np.linalg.solve(held, -gradient).astype(np.float64)
                 ahead = self._allowed(moved(pose, change))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tear3d.find.newton import climb_band
-from tear3d.find.ways import EVERY_WAY, free_ways
+from tear3d.find.ways import EVERY_WAY, ways_to_try
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.limits import Limits
 from tear3d.problem.losses import Loss
@@ -71,11 +71,8 @@ def _ascended(here: Surveyed, pairs: Pairs, loss: Loss, graduated: bool) -> Surv
     if prior is None:
         return _ascent(here, pairs, loss, graduated, EVERY_WAY)
     arm = here.pose.apply(prior.point) - pairs.y[here.rows].mean(axis=0)
-    ways = [free_ways(prior, here.pose, arm, inward=inward) for inward in (True, False)]
-    found = _ascent(here, pairs, loss, graduated, ways[0])
-    if not np.array_equal(ways[0], ways[1]):
-        found = max(found, _ascent(here, pairs, loss, graduated, ways[1]), key=lambda reached: reached.saving)
-    return found
+    ways = ways_to_try(prior, here.pose, arm)
+    return max((_ascent(here, pairs, loss, graduated, free) for free in ways), key=lambda reached: reached.saving)
 
 
 def _ascent(here: Surveyed, pairs: Pairs, loss: Loss, graduated: bool, free: FloatArray) -> Surveyed:

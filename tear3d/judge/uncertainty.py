@@ -80,7 +80,7 @@ def _ways(around: Around) -> FloatArray:
         return np.eye(6)
     # Seen from the target ω and v are turned, and so is the arm.
     turn = np.kron(np.eye(2), pose.rotation)
-    free = free_ways(prior, pose, pose.rotation @ (prior.point - around.near.centre))
+    free = free_ways(prior, pose.rotation @ (prior.point - around.near.centre))
     values, vectors = np.linalg.eigh(turn.T @ free @ turn)
     return np.asarray(vectors[:, values > 0.5])
 

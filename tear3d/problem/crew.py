@@ -1,8 +1,10 @@
-"""A few threads that work on pieces of a step, while the caller's thread keeps watch."""
+"""A few threads that work on pieces of a step. The caller's is one of them, or keeps watch when somebody is to be told
+how it goes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from types import TracebackType
 from typing import Any, Generic, TypeVar
@@ -25,7 +27,7 @@ class Crew(Generic[Work]):
         tick: Callable[[], object] | None = None,
     ) -> None:
         self.limits, self.tick = limits, tick
-        self._alone = threads == 1
+        self._threads = threads
         self._pool = ThreadPoolExecutor(threads)
         self._free: list[Any] = [workspace() if workspace is not None else None for _ in range(threads)]
 
@@ -44,15 +46,13 @@ class Crew(Generic[Work]):
 
         Whatever `tick` or a step raises cancels the limits and is raised when all threads have stopped.
         """
-        futures: list[Future[Out]] = []
+        futures: list[Future[Any]] = []
         tick = tick or self.tick
         items = list(items)
         try:
-            # With nobody to tell, the caller's thread does what one can: to hand it over would take longer.
-            if self.limits.progress is None and (self._alone or len(items) == 1):
-                return [self._call(step, item) for item in items]
-            for item in items:
-                futures.append(self._pool.submit(self._call, step, item))
+            if self.limits.progress is None:
+                return self._with_caller(step, items, tick, futures)
+            futures += [self._pool.submit(self._call, step, item) for item in items]
             pending = set(futures)
             while pending:
                 done, pending = wait(pending, timeout=self.limits.interval, return_when=FIRST_EXCEPTION)
@@ -67,6 +67,42 @@ class Crew(Generic[Work]):
                 future.cancel()
             wait(futures)
             raise
+
+    def _with_caller(
+        self,
+        step: Callable[[Item, Work], Out],
+        items: list[Item],
+        tick: Callable[[], object] | None,
+        futures: list[Future[Any]],
+    ) -> list[Out]:
+        """The same with one thread less to wake, which takes as long as a small piece: the caller's works, too."""
+        left, out = deque(range(len(items))), dict[int, Out]()
+
+        def numbers() -> Iterator[int]:
+            while left:
+                try:
+                    yield left.popleft()
+                except IndexError:  # another thread took the last
+                    return
+
+        def work_off(tick: Callable[[], object] | None = None) -> None:
+            last = self.limits.seconds
+            try:
+                for number in numbers():
+                    out[number] = self._call(step, items[number])
+                    if tick is not None and self.limits.seconds >= last + self.limits.interval:
+                        tick()
+                        last = self.limits.seconds
+            except BaseException:
+                self.limits.cancel()
+                left.clear()
+                raise
+
+        futures += [self._pool.submit(work_off) for _ in range(min(self._threads, len(items)) - 1)]
+        work_off(tick)
+        for future in futures:
+            future.result()
+        return [out[number] for number in range(len(items))]
 
     def _call(self, step: Callable[[Item, Work], Out], item: Item) -> Out:
         work = self._free.pop()

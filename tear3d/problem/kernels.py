@@ -44,7 +44,7 @@ GROUPS: dict[str, Group] = {
     "votes": Group("prove.pose.cells", "search_cells", 8),
     "confined votes": Group("prove.domains.allowed", "angle_of_cosine", 11),  # those of a prior
     "all votes": Group("", "", 16),
-    "slopes": Group("prove.pose.boxes", "search_boxes", 7),
+    "slopes": Group("prove.pose.ready", "search_ready", 7),
     "confined slopes": Group("prove.domains.allowed", "permits", 9),
     "all slopes": Group("", "", 16),
     "ascents": Group("judge.chance", "_count_kept", 4),  # shares kernels with slopes: among equals next to them

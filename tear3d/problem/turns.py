@@ -12,6 +12,9 @@ from tear3d.problem.arrays import FloatArray, is_masked
 
 NEARLY = 1e-3
 """A matrix that is no rotation by more than this is taken for a mistake; one within it, for rounding."""
+ROUNDED = 1e-8
+"""From a matrix whose Gram matrix is off by no more, one step of Newton's leads to the nearest rotation."""
+PLAIN = np.eye(3)
 
 
 def numbers_of(values: Any, name: str, shapes: tuple[tuple[int, ...], ...], expected: str) -> FloatArray:
@@ -124,6 +127,10 @@ def across(vector: FloatArray) -> FloatArray:
 
 def shortest_turn(a: FloatArray, b: FloatArray, left: float = 0.0) -> FloatArray:
     """The smallest rotation that brings unit vector a to within an angle of unit vector b."""
+    cosine = float(a @ b)
+    if left == 0.0 and cosine > 0.0:
+        k = cross_matrix(cross(a, b))
+        return np.asarray(PLAIN + k + k @ k / (1.0 + cosine))
     angle = angle_between(a, b)
     if angle <= left:
         return np.eye(3)
@@ -138,7 +145,15 @@ def bring_onto(rotation: FloatArray, a: FloatArray, b: FloatArray, left: float) 
     out = shortest_turn(rotation @ a, b, left) @ rotation
     if left == 0.0:  # once more, for the rounding of the first
         out = shortest_turn(out @ a / np.linalg.norm(out @ a), b) @ out
-    u, _, vt = np.linalg.svd(out)
+    return nearest_rotation(out)
+
+
+def nearest_rotation(matrix: FloatArray) -> FloatArray:
+    """The rotation nearest to a matrix that is one up to rounding."""
+    gram = matrix.T @ matrix
+    if np.abs(gram - PLAIN).max() <= ROUNDED:
+        return np.asarray(matrix @ (1.5 * PLAIN - 0.5 * gram))
+    u, _, vt = np.linalg.svd(matrix)
     return np.asarray(u @ vt)
 
 

@@ -38,8 +38,6 @@ LITTLE = 1_000_000_000
 problems and seven real ones)."""
 MOST_SEARCHES = 3
 """A search that finds a better pose is done again from there, so many in all (free choice)."""
-FEW_PAIRS = 20_000
-"""A circle of rotations is searched for so few pairs by one thread: to wake another takes longer (free choice)."""
 MANY = 1_000_000
 """More pairs than this are too slow to climb on when the time is over."""
 
@@ -82,8 +80,7 @@ class _Sifter:
     def __init__(self, pairs: Pairs, start: Scored, options: Options, limits: Limits) -> None:
         self.pairs, self.loss = pairs, options.the_loss
         single = options.rel_gap >= SINGLE_GAP
-        threads = 1 if cells_are_few(pairs.prior) and len(pairs) <= FEW_PAIRS else options.threads
-        self.how: dict[str, Any] = {"single": single, "threads": threads, "limits": limits}
+        self.how: dict[str, Any] = {"single": single, "threads": options.threads, "limits": limits}
         some, proof = usable(pairs), 1.0 + WholePose.prune * options.rel_gap
         self.share, self.sifted = proof, None
         if 0 < len(some) <= MOST_PAIRS:
@@ -119,9 +116,7 @@ class _Sifter:
 
 def _searched(stage: WholePose, options: Options, limits: Limits) -> tuple[Found, bool]:
     """One search, and whether what it takes for near its start is near what it found."""
-    quick = cells_are_few(stage.pairs.prior) and len(stage.pairs) <= FEW_PAIRS
-    threads = 1 if quick else options.threads
-    found = maximise(stage, stage.start(), rel_gap=options.rel_gap, limits=limits, threads=threads)
+    found = maximise(stage, stage.start(), rel_gap=options.rel_gap, limits=limits, threads=options.threads)
     return found, found.solution is stage.pose or stage.stayed(found.solution)
 
 

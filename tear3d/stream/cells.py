@@ -130,7 +130,7 @@ class Cells:
     def step(self) -> bool:
         """One pass for the cells with the largest bounds; False when nothing more is to be had from passes."""
         order = np.argsort(-self.open[:, BOUND], kind="stable")
-        small = np.array([node[FACE] != EVERYWHERE and ready(node, *self._sizes()) for node in self.open[order]])
+        small = np.array([node[FACE] != EVERYWHERE and is_ready(node, *self._sizes()) for node in self.open[order]])
         chosen = order[~small][: self.together]
         if not len(chosen):
             return False
@@ -179,7 +179,7 @@ class Cells:
             return node[None], seen + 1
         if node[FACE] == EVERYWHERE:
             return roots(count.low, count.high, node[BOUND]), 0
-        if ready(node, *self._sizes()):
+        if is_ready(node, *self._sizes()):
             return node[None], seen + 1
         return _split(node, sides_to_halve(node, *self._sizes(), self.threshold)), 0
 

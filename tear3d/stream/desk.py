@@ -52,7 +52,7 @@ class Desk:
             yield number, who
         for child in family.families:
             fewer, end = who, free
-            copies = Copies(arena, free, self._ends, self._mask, self.booth.block)
+            copies = Copies(arena, free, arena.index.size, self._ends, self._mask, self.booth.block)
             if pick_voters(*who, child.hull[FACE:LIST], margin, copies):
                 end = int(self._ends[0])
                 fewer = arena, (free, end)

@@ -14,6 +14,11 @@ SAFETY = 3.0
 """Seconds after which a test that hangs would end."""
 
 
+def watched(**options):
+    """Limits that are told of, so that the caller's thread does nothing but keep watch."""
+    return Limits(progress=lambda progress: None, interval=0.02, **options)
+
+
 def until_over(limits, stopped):
     def step(item, work):
         while not limits.over():
@@ -24,13 +29,14 @@ def until_over(limits, stopped):
     return step
 
 
+@pytest.mark.parametrize("limits", [Limits(), watched()])
 @pytest.mark.parametrize("threads", [1, 2, 4])
-def test_results_keep_the_order_of_the_items(threads):
+def test_results_keep_the_order_of_the_items(threads, limits):
     def step(item, work):
         time.sleep(0.002 * (item % 3))  # finish out of order
         return item * item
 
-    with Crew(threads, Limits()) as crew:
+    with Crew(threads, limits) as crew:
         assert crew.map(step, range(20)) == [k * k for k in range(20)]
         assert crew.map(step, []) == []
         assert crew.map(step, iter([5])) == [25]
@@ -58,15 +64,31 @@ def test_a_work_space_serves_one_step_at_a_time():
 
 def test_the_caller_keeps_watch_meanwhile():
     ticks = []
-    with Crew(2, Limits(interval=0.02)) as crew:
+    with Crew(2, watched()) as crew:
         crew.map(lambda item, work: time.sleep(0.1), range(2), lambda: ticks.append(threading.current_thread()))
     assert len(ticks) >= 2
     assert set(ticks) == {threading.current_thread()}
 
 
+def test_the_caller_works_too_when_nobody_is_to_be_told():
+    ticks, threads, before = [], set(), threading.active_count()
+
+    def step(item, work):
+        threads.add(threading.current_thread())
+        time.sleep(0.01)
+
+    with Crew(2, Limits(interval=0.02)) as crew:
+        crew.map(step, range(12), lambda: ticks.append(threading.current_thread()))
+        assert threading.active_count() == before + 1
+    assert threading.current_thread() in threads
+    assert len(threads) == 2
+    assert 1 <= len(ticks) <= 3
+    assert set(ticks) == {threading.current_thread()}
+
+
 @pytest.mark.clock
 def test_what_tick_raises_is_raised_after_all_threads_stopped():
-    limits, stopped, before = Limits(time_limit=SAFETY, interval=0.02), [], threading.active_count()
+    limits, stopped, before = watched(time_limit=SAFETY), [], threading.active_count()
 
     def tick():
         raise ZeroDivisionError
@@ -82,26 +104,29 @@ def test_what_tick_raises_is_raised_after_all_threads_stopped():
 
 
 @pytest.mark.clock
-@pytest.mark.parametrize("tick", [None, lambda: None])
-def test_what_a_step_raises_stops_the_others_at_once(tick):
-    limits, stopped, before = Limits(time_limit=SAFETY, interval=0.02), [], threading.active_count()
-    patient = until_over(limits, stopped)
+@pytest.mark.parametrize("raising", [0, 1])
+@pytest.mark.parametrize("limits", [Limits, watched])
+def test_what_a_step_raises_stops_the_others_at_once(limits, raising):
+    limits, stopped, before = limits(time_limit=SAFETY), [], threading.active_count()
+    patient, both = until_over(limits, stopped), threading.Barrier(2)
 
     def step(item, work):
-        if item == 1:
+        both.wait(SAFETY)
+        if item == raising:
             raise ZeroDivisionError
         return patient(item, work)
 
     began = time.perf_counter()
     with pytest.raises(ZeroDivisionError), Crew(2, limits) as crew:
-        crew.map(step, range(2), tick)
+        crew.map(step, range(2))
     assert time.perf_counter() - began < 0.5
     assert limits.cancelled
-    assert stopped == [0]
+    assert stopped == [1 - raising]
     assert threading.active_count() == before
 
 
-def test_items_that_had_not_begun_are_dropped_after_an_exception():
+@pytest.mark.parametrize("limits", [Limits(), watched()])
+def test_items_that_had_not_begun_are_dropped_after_an_exception(limits):
     begun = []
 
     def step(item, work):
@@ -110,7 +135,7 @@ def test_items_that_had_not_begun_are_dropped_after_an_exception():
             raise ZeroDivisionError
         time.sleep(0.01)
 
-    with pytest.raises(ZeroDivisionError), Crew(1, Limits(interval=0.005)) as crew:
+    with pytest.raises(ZeroDivisionError), Crew(2, limits) as crew:
         crew.map(step, range(1000), lambda: None)
     assert len(begun) < 100
 
@@ -141,9 +166,10 @@ def test_real_ctrl_c_reaches_the_threads():
         signal.signal(signal.SIGINT, before)
 
 
-def test_a_second_ctrl_c_raises_when_the_threads_have_stopped():
+@pytest.mark.parametrize("limits", [Limits, watched])
+def test_a_second_ctrl_c_raises_when_the_threads_have_stopped(limits):
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    limits, stopped = Limits(time_limit=SAFETY, interval=0.02), []
+    alone, limits, stopped = limits is Limits, limits(time_limit=SAFETY), []
 
     def slow_to_stop(item, work):
         while not limits.over():
@@ -158,7 +184,8 @@ def test_a_second_ctrl_c_raises_when_the_threads_have_stopped():
                 timer.start()
             with pytest.raises(KeyboardInterrupt):
                 crew.map(slow_to_stop, range(2), lambda: None)
-            assert sorted(stopped) == [0, 1]
+            # The caller's own item is where it was interrupted.
+            assert sorted(stopped) in ([[0], [1]] if alone else [[0, 1]])
     finally:
         for timer in timers:
             timer.join()

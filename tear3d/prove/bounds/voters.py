@@ -125,7 +125,9 @@ class Copies(NamedTuple):
 
     arena: Voters
     place: int
-    """Of the first."""
+    """Of the first, ..."""
+    room: int
+    """... and behind the last for which there is room."""
     ends: NDArray[np.int64]
     """Where those of each box end."""
     mask: NDArray[np.uint8]
@@ -204,7 +206,7 @@ def copy_voters(voters, span, frame, boxes, count, margin, copies):
     """
     arena, mask, block = copies.arena, copies.mask, copies.block
     corner = (boxes[0, 0], boxes[0, 1], boxes[0, 2])
-    shared, size = voters.xi.size == 1, arena.index.size
+    shared = voters.xi.size == 1
     free, first = copies.place, np.int64(0)  # a literal 0 would be a type of its own
     for begin in range(span[0], span[1], BLOCK):
         end = min(span[1], begin + BLOCK)
@@ -218,7 +220,7 @@ def copy_voters(voters, span, frame, boxes, count, margin, copies):
             high = (boxes[k, 3] - corner[0], boxes[k, 4] - corner[1], boxes[k, 5] - corner[2])
             touch(block, xi, end - begin, low, high, 1 << k, part)
         if count == 1:
-            free = _append(voters, begin, end, part, first, arena, (free, size), block)
+            free = _append(voters, begin, end, part, first, arena, (free, copies.room), block)
             if free < 0:
                 return False
     copies.ends[0] = free
@@ -227,7 +229,7 @@ def copy_voters(voters, span, frame, boxes, count, margin, copies):
     for k in range(count):
         for begin in range(span[0], span[1], BLOCK):
             end = min(span[1], begin + BLOCK)
-            free = _append(voters, begin, end, mask[begin - span[0] :], k, arena, (free, size), block)
+            free = _append(voters, begin, end, mask[begin - span[0] :], k, arena, (free, copies.room), block)
             if free < 0:
                 return False
         copies.ends[k] = free

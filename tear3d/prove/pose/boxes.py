@@ -51,7 +51,9 @@ class State(NamedTuple):
     top: int
     """Boxes on the stack."""
     cells: int
-    """Boxes visited."""
+    """Boxes visited, ..."""
+    visits: int
+    """... and what that took, in visits of points."""
     saving: float
     """The best known."""
     far: float
@@ -169,7 +171,7 @@ def _note(best, face, pose):
 def search_boxes(setting, allowed, state, scratch, budget, cells):
     """Work off the stack until it is empty, about `budget` point visits are spent or `cells` boxes visited in all."""
     nodes, work = scratch.nodes, scratch.work
-    top, seen, best, far, closed, far_closed, better, far_better = state
+    top, seen, spent, best, far, closed, far_closed, better, far_better = state
     middle, half = np.empty(6), np.empty(6)
     more = 1.0 + BETTER * setting.unit
     visits = 0
@@ -260,4 +262,4 @@ def search_boxes(setting, allowed, state, scratch, budget, cells):
         _halve(node, nodes[top], widest)
         scratch.segment[top] = segment
         top += 1
-    return State(top, seen, best, far, closed, far_closed, better, far_better)
+    return State(top, seen, spent + visits, best, far, closed, far_closed, better, far_better)

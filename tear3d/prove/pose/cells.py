@@ -14,7 +14,8 @@ from tear3d.prove.bounds.voters import BLOCK, Copies, Voters, copy_voters
 from tear3d.prove.bounds.votes import Booth, make_booth, vote
 from tear3d.prove.domains.allowed import charted, confine
 from tear3d.prove.domains.rotations import ALL_ROTATIONS, cell_frame
-from tear3d.prove.pose.nodes import EVERYWHERE, FACE, HIGH, LOW, NODE, place_to_cut, ready, sides_to_halve
+from tear3d.prove.pose.nodes import EVERYWHERE, FACE, HIGH, LOW, NODE, is_ready, place_to_cut, sides_to_halve
+from tear3d.prove.pose.ready import ALL, Ready, make_ready
 from tear3d.prove.stage import BOUND
 
 STACK = 512
@@ -41,13 +42,11 @@ class CellState(NamedTuple):
     """... and voters."""
     closed: float
     """The largest bound of what was closed."""
-    start: int
-    stop: int
-    """When a cell is small enough for slopes, it is the top of the stack and its voters are arena[start:stop]; they are
-    all that there are when stop is -1. Otherwise both are 0."""
+    ready: int
+    """Cells that are small enough for slopes wait in `CellScratch.ready`: so many."""
 
 
-BEGINNING = CellState(1, 0, 0, 0.0, 0, 0)
+BEGINNING = CellState(1, 0, 0, 0.0, 0)
 """Of a search below one cell."""
 
 
@@ -67,6 +66,7 @@ class CellScratch(NamedTuple):
     ends: NDArray[np.int64]
     """For copies, see `copy_voters`."""
     booth: Booth
+    ready: Ready
 
 
 def make_cell_scratch(voters: Voters, room: int, many: int, *, groups: bool = False) -> CellScratch:
@@ -90,6 +90,7 @@ def make_cell_scratch(voters: Voters, room: int, many: int, *, groups: bool = Fa
         mask,
         ends,
         make_booth(groups=groups),
+        make_ready(),
     )
 
 
@@ -139,13 +140,35 @@ def _take_apart(scratch, tally, unit, top, own, copied):
     return top + tally.parts - 1
 
 
+@njit(cache=True, nogil=True)
+def _move_back(arena, start, stop, back):
+    """Move voters of the arena to its end, where they end at `back`; returns where they begin there."""
+    shift = back - stop
+    for row in range(6):
+        for k in range(stop - 1, start - 1, -1):  # from the last on: they may overlap
+            arena.rows[row, k + shift] = arena.rows[row, k]
+    for k in range(stop - 1, start - 1, -1):
+        arena.index[k + shift] = arena.index[k]
+        if arena.xi.size > 1:
+            arena.xi[k + shift] = arena.xi[k]
+        if arena.ballots.size > 1:
+            arena.ballots[k + shift] = arena.ballots[k]
+    return start + shift
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def search_cells(voters, groups, ballot, allowed, threshold, state, scratch, budget, cells):
-    """Work off the stack until it is empty, a cell is ready for slopes, or about `budget` visits are spent."""
+    """Work off the stack until it is empty, about `budget` visits are spent, or no more cells can wait.
+
+    The voters of cells that wait lie at the end of the arena, but for those of the last, for which there may be no
+    room: they are overwritten when the search goes on.
+    """
     nodes, segments, arena, booth = scratch.nodes, scratch.segments, scratch.arena, scratch.booth
-    top, seen, spent, closed, _, _ = state
-    visits = 0
-    while top > 0 and visits < budget and seen < cells:
+    top, seen, spent, closed, _ = state
+    visits = waiting = 0
+    back = arena.index.size
+    ready = scratch.ready
+    while top > 0 and visits < budget and seen < cells and waiting < ready.nodes.shape[0]:
         node = nodes[top - 1]
         if node[BOUND] <= threshold:
             closed = max(closed, node[BOUND])
@@ -190,7 +213,7 @@ def search_cells(voters, groups, ballot, allowed, threshold, state, scratch, bud
                 node[LOW + 3 + c], node[HIGH + 3 + c] = tally.low[c], tally.high[c]
         if face == EVERYWHERE:
             break
-        copies = Copies(arena, free, scratch.ends, scratch.mask, booth.block)
+        copies = Copies(arena, free, back, scratch.ends, scratch.mask, booth.block)
         copied = own + parts < segments.shape[0] and copy_voters(
             source, span, frame, booth.boxes, parts, ballot.margin, copies
         )
@@ -203,11 +226,20 @@ def search_cells(voters, groups, ballot, allowed, threshold, state, scratch, bud
             top = _take_apart(scratch, tally, ballot.unit, top, own, copied)
             continue
         end = scratch.ends[0] if copied else -1
-        small = ready(node, ballot.xi + ballot.margin, ballot.radius)
-        if small:
-            if end >= 0:
-                return CellState(top, seen, spent + visits, closed, free, end)
-            return CellState(top, seen, spent + visits, closed, start, stop if own > 0 else -1)
+        if is_ready(node, ballot.xi + ballot.margin, ballot.radius):
+            first, behind = (free, end) if end >= 0 else (ALL if own == 0 else start, stop)
+            room = first == ALL or back - behind >= (0 if end >= 0 else behind - first)
+            if room and first != ALL:
+                back = _move_back(arena, first, behind, back)
+                first, behind = back, back + behind - first
+            for c in range(nodes.shape[1]):
+                ready.nodes[waiting, c] = node[c]
+            ready.spans[waiting, 0], ready.spans[waiting, 1] = first, behind
+            waiting += 1
+            top -= 1
+            if not room:
+                break
+            continue
         if end >= 0 and end - free < KEEP_ALL * (stop - start):
             own += 1
             segments[own, 0], segments[own, 1] = free, end
@@ -216,4 +248,4 @@ def search_cells(voters, groups, ballot, allowed, threshold, state, scratch, bud
             continue
         halve = sides_to_halve(node, ballot.xi + ballot.margin, ballot.radius, threshold)
         top = _split(nodes, scratch, top, halve, own)
-    return CellState(top, seen, spent + visits, closed, 0, 0)
+    return CellState(top, seen, spent + visits, closed, waiting)

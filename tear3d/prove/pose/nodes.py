@@ -40,26 +40,38 @@ REACH = 0.45
 """What a side of a cell moves a coordinate of a typical point by, as a share of what it moves the point by, ..."""
 ENOUGH = 0.9
 """... and the share of the threshold to which the next split should bring the bound (free choices)."""
+HALF_TURNS = np.array(
+    [
+        np.eye(4),
+        [[0, -1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, -1, 0]],
+        [[0, 0, -1, 0], [0, 0, 0, -1], [1, 0, 0, 0], [0, 1, 0, 0]],
+        [[0, 0, 0, -1], [0, 0, 1, 0], [0, -1, 0, 0], [1, 0, 0, 0]],
+    ]
+)
+"""Quaternions of a face: (1, g) times half a turn about the axis of the face."""
 
 
-def roots(low: FloatArray, high: FloatArray, bound: float, sides: Sides | None = None, parts: int = 3) -> FloatArray:
+def roots(
+    low: FloatArray, high: FloatArray, bound: float, sides: Sides | None = None, parts: int = 3, halves: int = 3
+) -> FloatArray:
     """All rotations, or those of some faces and half sides of g, with translations from low to high: each side in so
-    many parts, an odd number, so that the incumbent is in the middle of one."""
-    nodes = []
-    for face, reach in (sides or dict.fromkeys(range(FACES), (1.0, 1.0, 1.0))).items():
-        for cell in product(*(_parts(side, parts) for side in reach)):
-            g = np.array(cell).T
-            nodes.append([bound, VOTES, face, *g[0], *low, *g[1], *high, 0])
+    many parts, an odd number, so that the incumbent is in the middle of one. Short sides, all of whose parts would be
+    near the incumbent, are cut in two for the threads if they are among the so many longest."""
+    nodes = [
+        [bound, VOTES, face, g0[0], g1[0], g2[0], *low, g0[1], g1[1], g2[1], *high, 0]
+        for face, reach in (sides or dict.fromkeys(range(FACES), (1.0, 1.0, 1.0))).items()
+        for g0, g1, g2 in product(*_parts(reach, parts, halves))
+    ]
     return np.array(nodes)
 
 
-def _parts(side: float, parts: int) -> list[tuple[float, float]]:
-    """A side from −side to side in parts; a short one, all of whose parts would be near the incumbent, in two, for two
-    threads."""
-    if side <= 1.0 / 3.0:
-        return [(-side, 0.0), (0.0, side)] if side > 0.0 else [(0.0, 0.0)]
-    edges = np.linspace(-side, side, parts + 1).tolist()
-    return list(pairwise(edges))
+def _parts(reach: tuple[float, float, float], parts: int, halves: int) -> list[list[tuple[float, float]]]:
+    """Sides from −reach to reach in parts."""
+    longest, out = sorted(range(3), key=lambda k: -reach[k])[:halves], []
+    for k, side in enumerate(reach):
+        count = parts if side > 1.0 / 3.0 else 2 if k in longest and side > 0.0 else 1
+        out.append(list(pairwise(side * ((2 * j - count) / count) + 0.0 for j in range(count + 1))))
+    return out
 
 
 def everywhere(low: FloatArray, high: FloatArray, bound: float) -> FloatArray:
@@ -99,7 +111,7 @@ def turns(node, radius):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def ready(node, xi, radius):
+def is_ready(node, xi, radius):
     """Whether a node is to be searched on by slopes."""
     t0, t1, t2 = turns(node, radius)
     turn = max(t0, t1, t2)
@@ -134,33 +146,31 @@ def sides_to_halve(node, xi, radius, threshold):
 
 def describe(nodes: FloatArray, fate: FloatArray | float = OPEN, chart: FloatArray | None = None) -> FloatArray:
     """For the record: rotation vector of the centre of each, angular radius, depth, fate. Part of no bound."""
-    low, high = nodes[:, LOW : LOW + 3], nodes[:, HIGH : HIGH + 3]
-    c, angle = 0.5 * (high + low), largest_angles(nodes)
-    depth = np.round(-np.log2(np.maximum(2.0**-60, np.min(high - low, axis=1, initial=2.0, where=high > low))))
-    turns = _rotation_vectors(nodes[:, FACE], c)
-    turns = turns if chart is None else turns @ chart.T
-    return np.column_stack([turns, angle, depth, np.broadcast_to(fate, len(nodes))])
+    width = nodes[:, HIGH : HIGH + 3] - nodes[:, LOW : LOW + 3]
+    turns = _rotation_vectors(nodes[:, FACE], nodes[:, LOW : LOW + 3] + 0.5 * width)
+    out = np.empty((len(nodes), 6))
+    out[:, :3] = turns if chart is None else turns @ chart.T
+    out[:, 3] = largest_angles(nodes)
+    out[:, 4] = np.round(-np.log2(np.maximum(2.0**-60, np.where(width > 0.0, width, 2.0).min(axis=1))))
+    out[:, 5] = fate
+    return out
 
 
 def largest_angles(nodes: FloatArray) -> FloatArray:
     """The largest angle between a rotation of a node and that of its centre, as in `cell_frame`, without a margin."""
     low, high = nodes[:, LOW : LOW + 3], nodes[:, HIGH : HIGH + 3]
     half, c = 0.5 * (high - low), 0.5 * (high + low)
-    square = np.sum(c**2, axis=1)
-    length = np.sqrt(np.sum(half**2, axis=1) / (1.0 + square))
-    return np.asarray(2.0 * np.arctan(length / (1.0 - np.sum(half * np.abs(c), axis=1) / (1.0 + square))))
+    length = 1.0 + np.einsum("ij,ij->i", c, c)
+    radius = np.sqrt(np.einsum("ij,ij->i", half, half) / length)
+    return np.asarray(2.0 * np.arctan(radius / (1.0 - np.einsum("ij,ij->i", half, np.abs(c)) / length)))
 
 
 def _rotation_vectors(face: FloatArray, c: FloatArray) -> FloatArray:
     """Axis times angle of the rotations at chart points."""
-    q = np.column_stack([np.ones(len(c)), c])
-    for k in (1, 2, 3):  # (1, c) times half a turn about axis k
-        on = face == k
-        v = q[on, 1:]
-        unit = np.eye(3)[k - 1]
-        q[on] = np.column_stack([-v[:, k - 1], unit + np.cross(v, unit)])
-    q /= np.linalg.norm(q, axis=1, keepdims=True)
-    q[q[:, 0] < 0.0] *= -1.0
-    size = np.linalg.norm(q[:, 1:], axis=1, keepdims=True)
-    angle = 2.0 * np.arctan2(size, q[:, :1])
-    return np.asarray(q[:, 1:] / np.maximum(size, 1e-300) * angle)
+    q = np.ones((len(c), 4))
+    q[:, 1:] = c
+    q = np.einsum("nij,nj->ni", HALF_TURNS[face.astype(np.int64)], q)
+    q *= np.copysign(1.0, q[:, :1])
+    size = np.sqrt(np.einsum("ij,ij->i", q[:, 1:], q[:, 1:]))
+    angle = 2.0 * np.arctan2(size, q[:, 0])
+    return np.asarray(q[:, 1:] * (angle / np.maximum(size, 1e-300))[:, None])

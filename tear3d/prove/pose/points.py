@@ -15,14 +15,14 @@ from tear3d.problem.limits import Limits
 from tear3d.problem.losses import Loss
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
-from tear3d.prove.bounds.groups import SAMPLE, Groups, no_groups
+from tear3d.prove.bounds.groups import Groups, no_groups
 from tear3d.prove.bounds.voters import Voters
 from tear3d.prove.bounds.votes import Ballot
 from tear3d.prove.domains.allowed import PLAIN, Allowed
 from tear3d.prove.domains.rotations import rotation_at
 from tear3d.prove.pose.confined import allowed_for, chart_of
 from tear3d.prove.pose.filling import HIGHEST, LARGEST_X, LOWEST, fill, mean_of
-from tear3d.prove.pose.home import Home, gather, gather_voters, settle
+from tear3d.prove.pose.home import Home, gather, settle
 from tear3d.prove.pose.order import Order
 
 LEVELS = 1024
@@ -42,8 +42,10 @@ MANY = 100_000
 """More pairs than this vote on one grid at a time (free choice)."""
 PIECE = 1 << 17
 """Pairs looked at together for how far away they are."""
-TIPS = 16
-"""Points at the ends of the cloud, by which a pose is seen to lie elsewhere (free choice)."""
+DIRECTIONS = np.random.default_rng(0).normal(size=(16, 3))
+SOME = 4_096
+"""The points at the ends of a cloud along these, of so many of its points, tell that a pose lies elsewhere (free
+choices; products of more would wake the threads of BLAS, which stay awake and in the way of ours)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,15 +99,6 @@ class Packed:
         """Write some pairs, about the middle of a box as their home, into `points`; returns where they end."""
         settle(node, home, self.allowed)
         return gather(self.pairs, (self.rotation, self.mean, self.shift), index, home, points)
-
-    def gather_voters(
-        self, voters: Voters, span: tuple[int, int], node: FloatArray, home: Home, points: NDArray[Any]
-    ) -> int:
-        """The same for voters, in single precision."""
-        settle(node, home, self.allowed)
-        equal = len(self.pairs.w) == 1
-        w = self.pairs.w if equal else self.pairs.w[self.numbers(voters, span)]
-        return int(gather_voters(voters, *span, w, home, points))
 
 
 class Extent(NamedTuple):
@@ -203,7 +196,7 @@ def pack(
         largest_x = np.sqrt(largest_x) * (1.0 + 1e-12)
         low, high = extents[LOWEST : LOWEST + 3], extents[HIGHEST : HIGHEST + 3]
         extent = Extent(low, high, largest_x, largest_y, given, float(pairs.xi.max()))
-        typical, radius = float(np.median(pairs.xi)), float(np.sqrt(squares / n))
+        typical, radius = pairs.typical_bound, float(np.sqrt(squares / n))
     else:
         extent, typical, radius = known.extent, known.typical, known.radius
     eps, single_eps, margin = extent.errors(rotation)
@@ -219,7 +212,7 @@ def pack(
         high=extent.high + 2.0 * margin,
         ceiling=savings.total * (1.0 + 2.0 * UNIT * (n + 2)),
         farthest=(_farthest(cloud, mean, pose) if isinstance(cloud, Pairs) else extent.largest_x) + eps,
-        tips=_ends(rotation @ (pairs.x[:: max(1, n // SAMPLE)] - mean).T),
+        tips=_ends(rotation @ (pairs.x[:: -(-n // SOME)] - mean).T),
         rotation=rotation,
         shift=shift,
         mean=mean,
@@ -249,5 +242,4 @@ def _farthest(cloud: Pairs, mean: FloatArray, pose: Pose) -> float:
 
 def _ends(turned: FloatArray) -> FloatArray:
     """Points at the ends of a cloud (3×N), as rows: the farthest along some directions."""
-    directions = np.random.default_rng(0).normal(size=(TIPS, 3))
-    return np.asarray(turned.T[np.argmax(directions @ turned, axis=1)])
+    return np.asarray(turned.T[np.argmax(DIRECTIONS @ turned, axis=1)])

@@ -11,11 +11,12 @@ from tear3d.problem.losses import Loss
 from tear3d.problem.objective import full_saving, near_rows
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
-from tear3d.prove.domains.rotations import rotation_at
+from tear3d.problem.turns import turns_by
 
-SAMPLE = 5_000
+SAMPLE = 2_000
 """Points of the cloud of which one is to be moved: of fewer than all, which takes a larger turn (free choice)."""
-AXES = [np.array(axis) for axis in product((-1.0, 0.0, 1.0), repeat=3) if any(axis)]
+AXES = np.array([axis for axis in product((-1.0, 0.0, 1.0), repeat=3) if axis > (0.0, 0.0, 0.0)])
+AXES /= np.linalg.norm(AXES, axis=1, keepdims=True)
 
 
 def saving_at_rim(pairs: Pairs, loss: Loss, pose: Pose, distance: float) -> float:
@@ -29,15 +30,12 @@ def saving_at_rim(pairs: Pairs, loss: Loss, pose: Pose, distance: float) -> floa
     inliers = pairs.take(agree)
     middle = pose.apply(inliers.x.mean(axis=0))
     cloud = pose.apply(pairs.x[spread_rows(len(pairs), SAMPLE)]) - middle
-    squares = np.sum(cloud**2, axis=1)
-    best = 0.0
-    ways = None if pairs.prior is None else pairs.prior.turns.T
-    for axis in AXES if ways is None or len(ways) == 3 else [*ways, *-ways]:
-        unit = axis / np.linalg.norm(axis)
-        sine = 0.5 * distance / np.sqrt(max(1e-300, np.max(squares - (cloud @ unit) ** 2)))  # of half the angle
-        if sine >= 1.0:
-            continue
-        turn = rotation_at(0, sine / np.sqrt(1.0 - sine**2) * unit)
-        moved = Pose(turn @ pose.rotation, turn @ (pose.translation - middle) + middle)
-        best = max(best, full_saving(inliers, moved, loss))
-    return best
+    ways = np.eye(3) if pairs.prior is None else pairs.prior.turns.T
+    axes = AXES if len(ways) == 3 else ways
+    away = np.max(np.sum(cloud**2, axis=1)[:, None] - (cloud @ axes.T) ** 2, axis=0)
+    sines = 0.5 * distance / np.sqrt(np.maximum(1e-300, away))  # of half the angles
+    vectors = 2.0 * np.arcsin(sines[sines < 1.0, None]) * axes[sines < 1.0]
+    turns = turns_by(np.concatenate([vectors, -vectors]))
+    rotations, shifts = turns @ pose.rotation, turns @ (pose.translation - middle) + middle
+    moved = (Pose(rotation, shift) for rotation, shift in zip(rotations, shifts, strict=True))
+    return max((full_saving(inliers, there, loss) for there in moved), default=0.0)

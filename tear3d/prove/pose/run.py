@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.objective import full_saving
 from tear3d.problem.pose import Pose
-from tear3d.prove.bounds.voters import Voters
-from tear3d.prove.pose.boxes import BOX_COST, State, search_boxes
 from tear3d.prove.pose.cells import BEGINNING, search_cells
 from tear3d.prove.pose.nodes import BOXES, LIST, VOTES, no_nodes
+from tear3d.prove.pose.ready import ALL, Walk, beginning, search_ready
 from tear3d.prove.pose.workspace import Workspace
 from tear3d.prove.pose.zones import elsewhere_limit
 from tear3d.prove.stage import BOUND, PHASE, Outcome, Task
@@ -35,6 +34,8 @@ TURN = 1_000
 no bound, as are ..."""
 CELL_SLICE, BOX_SLICE = 2_000_000, 2_000_000
 """... how many visits there are between two looks at the clock, some 10 ns each."""
+NO_WEIGHTS = np.ones(1)
+"""Of boxes whose points are there."""
 
 
 class Run:
@@ -92,12 +93,9 @@ class Run:
             )
             self.cells += state.cells - before.cells
             ended = state[:3] == before[:3]  # no room left
-            if state.stop != 0:
-                ready = scratch.nodes[state.top - 1].copy()
-                ready[PHASE] = BOXES
-                span = (p.voters, 0, p.size) if state.stop < 0 else (scratch.arena, state.start, state.stop)
-                self._descend(ready, *span)
-                state = state._replace(top=state.top - 1, start=0, stop=0)
+            if state.ready:
+                self._descend(state.ready)
+                state = state._replace(ready=0)
         self.work_done += state.visits
         self.closed, self.far_closed = max(self.closed, state.closed), max(self.far_closed, state.closed)
         if state.top:
@@ -107,31 +105,81 @@ class Run:
         """The bound up to which cells are closed."""
         return elsewhere_limit(self.saving, self.far, self.setting.slacks)
 
-    def _descend(self, node: FloatArray, voters: Voters, start: int, stop: int) -> None:
-        """Search a box by its corners; the voters start:stop are the pairs that matter in it."""
-        p, n = self.packed, stop - start
-        scratch = self.work.boxes(n)
+    def _descend(self, count: int) -> None:
+        """Search the boxes that wait by their corners."""
+        p, ready = self.packed, self.work.cells.ready
+        starts, stops = ready.spans[:count].T
+        self.work.boxes(int(np.max(stops - np.maximum(0, starts))))  # room for the points of any
+        walk = beginning(self.saving, self.far, self.closed)
         if self.work.dtype == np.float32:
-            end = p.gather_voters(voters, (start, stop), node, scratch.home, scratch.points)
+            walk = self._search(walk, count, self._weights(count))
         else:
-            end = p.gather(p.numbers(voters, (start, stop)), node, scratch.home, scratch.points)
-        if self._search(node, n, end):
-            self._keep(p.numbers(voters, (start, stop)))
+            for k in range(count):
+                if self.task.stop() or walk.boxes >= self.task.cells - self.cells:
+                    break
+                scratch = self.work.boxes(0)
+                scratch.nodes[0], scratch.segment[0] = ready.nodes[k], 0
+                scratch.nodes[0, PHASE] = BOXES
+                scratch.segments[0] = 0, p.gather(self._numbers(k), ready.nodes[k], scratch.home, scratch.points)
+                state = walk.state._replace(top=1, cells=0, visits=0)
+                walk = self._search(walk._replace(next=k + 1, state=state), k + 1, NO_WEIGHTS)
+        self._conclude(walk)
+        if walk.next < count:
+            self.open.append(ready.nodes[walk.next : count].copy())
+
+    def _numbers(self, k: int) -> NDArray[np.int32]:
+        """The pairs that matter in a box that waits."""
+        p, scratch = self.packed, self.work.cells
+        start, stop = scratch.ready.spans[k].tolist()
+        return p.numbers(p.voters, (0, stop)) if start == ALL else p.numbers(scratch.arena, (start, stop))
+
+    def _weights(self, count: int) -> FloatArray:
+        """Of the pairs that matter in boxes that wait, one box after the other."""
+        w = self.packed.pairs.w
+        return w.copy() if len(w) == 1 else w[np.concatenate([self._numbers(k) for k in range(count)])]
 
     def _resume(self, node: FloatArray) -> None:
         """Go on with a box that was kept."""
         lists, number = self.stage.lists, int(node[LIST])
         index = lists.take(number, self.packed.size)
         scratch = self.work.boxes(len(index))
-        end = self.packed.gather(index, node, scratch.home, scratch.points)
-        if self._search(node, len(index), end):
-            self._keep(index)
+        scratch.nodes[0], scratch.segment[0] = node, 0
+        scratch.segments[0] = 0, self.packed.gather(index, node, scratch.home, scratch.points)
+        walk = beginning(self.saving, self.far, self.closed, gathered=True)
+        self._conclude(self._search(walk, 0, NO_WEIGHTS, index))
         lists.done(number)
 
-    def _keep(self, index: NDArray[np.int32]) -> None:
+    def _search(self, walk: Walk, last: int, weights: FloatArray, index: NDArray[np.int32] | None = None) -> Walk:
+        """Search boxes that wait, up to number `last`, or the one whose points are there and whose pairs `index` are;
+        each depth first, for one turn."""
+        p, cells, scratch = self.packed, self.work.cells, self.work.boxes(0)
+        most = self.task.cells - self.cells
+        given = p.allowed, p.voters, cells.arena, weights, cells.ready
+        while True:
+            state, over = walk.state, self.task.stop() or walk.boxes >= most
+            if state.top and (over or state.cells >= TURN):
+                self._keep(scratch.nodes[: state.top].copy(), self._numbers(walk.next - 1) if index is None else index)
+                walk = walk._replace(state=state._replace(top=0))
+            if over or (walk.state.top == 0 and walk.next >= last):
+                return walk
+            walk = search_ready(self.setting, *given, walk, last, scratch, BOX_SLICE, TURN, most)
+
+    def _keep(self, left: FloatArray, index: NDArray[np.int32]) -> None:
         """Keep the boxes that are left, and the pairs that matter in them."""
-        left = self.open[-1]
         left[:, LIST] = self.stage.lists.keep(index, len(left))
+        self.open.append(left)
+
+    def _conclude(self, walk: Walk) -> None:
+        """Take over what a walk came to."""
+        state, best = walk.state, self.work.boxes(0).best
+        self.saving, self.far, self.closed = state.saving, state.far, state.closed
+        self.far_closed = max(self.far_closed, state.far_closed)
+        self.cells += walk.boxes
+        self.work_done += walk.work
+        if state.found:
+            self.found = best[0].copy()
+        if state.far_found:
+            self.far_found = best[1].copy()
 
     def _saved(self, best: FloatArray | None) -> tuple[float, Pose | None]:
         """What the pose of a face, g and t saves, and the pose, which may be off by a rounding from what is allowed."""
@@ -140,25 +188,3 @@ class Run:
         stage = self.stage
         pose = stage.pairs.allow(self.packed.pose(int(best[0]), best[1:4], best[4:7]))
         return full_saving(stage.pairs, pose, stage.loss), pose
-
-    def _search(self, node: FloatArray, count: int, end: int) -> bool:
-        """Search a box depth first, for one turn, with points[:end]; whether something is left of it."""
-        scratch = self.work.boxes(count)
-        scratch.nodes[0], scratch.segment[0] = node, 0
-        scratch.segments[0] = 0, end
-        state = State(1, 0, self.saving, self.far, self.closed, 0.0, False, False)
-        most = min(TURN, self.task.cells - self.cells)
-        while state.top > 0 and state.cells < most and not self.task.stop():
-            state = search_boxes(self.setting, self.packed.allowed, state, scratch, BOX_SLICE, most)
-        self.saving, self.far = state.saving, state.far
-        self.closed = state.closed
-        self.cells += state.cells
-        self.work_done += count * (1 + state.cells // 4) + BOX_COST * state.cells  # most boxes have few of the points
-        if state.found:
-            self.found = scratch.best[0].copy()
-        if state.far_found:
-            self.far_found = scratch.best[1].copy()
-        self.far_closed = max(self.far_closed, state.far_closed)
-        if state.top:
-            self.open.append(scratch.nodes[: state.top].copy())
-        return state.top > 0

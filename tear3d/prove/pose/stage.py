@@ -30,9 +30,15 @@ from tear3d.prove.stage import BOUND, Batch, Outcome, Stage, Task
 CELLS_TOGETHER, BOXES_TOGETHER, PIECES = 256, 64, 16
 """Nodes searched together, cells in so many pieces, boxes each in a piece of its own (free choices; the first made on
 seven real pairs, where a quarter of it took a tenth longer)."""
+FEW_PIECES, FEW_PAIRS = 3, 20_000
+"""Cells of half a circle of rotations for so few pairs are searched in so many pieces, each of them at once (free
+choices, made on synthetic problems with 1, 2, 3, 5 and 10 pieces)."""
 FINER, FEWER_PAIRS = 5, 400_000
 """First cells of half a circle of rotations, for up to so many pairs: three are too wide for most (free choices, made
 on five synthetic problems; from 10⁶ pairs on, which vote in groups, three are faster)."""
+FEW_VOTERS = 250
+"""So few voters begin with a short range of rotations in two cells, more in eight: both threads have work, and less of
+it is done twice where cells meet at the incumbent (free choice, made on synthetic problems)."""
 SMALLEST_XI = 1e-10
 """Boxes are bounded in single precision when noise bounds lie between this and its inverse: it holds their squares."""
 PRUNE = 0.999
@@ -91,7 +97,7 @@ class WholePose(Stage):
     best_first = True
     elsewhere = frozenset({VOTES, BOXES})
     together = False
-    """Whether all cells of a step are searched in one piece: where one thread is enough."""
+    """Whether all cells of a piece are searched at once: where all are few and quick."""
 
     def __init__(
         self,
@@ -121,7 +127,7 @@ class WholePose(Stage):
         self.known_cells = known if same else None
         self.dtype = np.float32 if single and SMALLEST_XI < self.typical < 1.0 / SMALLEST_XI else np.float64
         self.lists = Lists()
-        self.together = threads == 1 and cells_are_few(pairs.prior)
+        self.together = cells_are_few(pairs.prior) and len(pairs) <= FEW_PAIRS
 
     def _pack(self, core: Pairs, threads: int) -> Packed | None:
         """The pairs for the search; None when the time is over, and then nothing is known but what all can save."""
@@ -156,11 +162,12 @@ class WholePose(Stage):
             return known
         low, high = node[LOW + 3 : LOW + 6], node[HIGH + 3 : HIGH + 6]
         few = cells_are_few(self.pairs.prior) and p.size <= FEWER_PAIRS
-        return roots(low, high, node[BOUND], sides_within(self.pairs.prior, self.pose), FINER if few else 3)
+        sides, halves = sides_within(self.pairs.prior, self.pose), 1 if p.size <= FEW_VOTERS else 3
+        return roots(low, high, node[BOUND], sides, FINER if few else 3, halves)
 
     def batch(self, phase: int, waiting: int, turn: int) -> Batch:
         if self.together:
-            return Batch(BOXES_TOGETHER, 1)
+            return Batch(BOXES_TOGETHER, FEW_PIECES)
         return Batch(CELLS_TOGETHER, PIECES) if phase == VOTES else Batch(BOXES_TOGETHER, BOXES_TOGETHER)
 
     def of_interest(self, phase: int, task: Task) -> float:

@@ -85,7 +85,7 @@ def arena_of(packed, room):
 
 def copies_in(arena, place, looked_at=BLOCK):
     ends, mask = np.empty(MOST_PARTS, np.int64), np.empty(max(BLOCK, looked_at), np.uint8)
-    return Copies(arena, place, ends, mask, make_block())
+    return Copies(arena, place, arena.index.size, ends, mask, make_block())
 
 
 def row_of(node):

@@ -20,7 +20,7 @@ from tear3d.prove.pose.nodes import (
     VOTES,
     describe,
     no_nodes,
-    ready,
+    is_ready,
     roots,
     sides_to_halve,
     turns,
@@ -105,7 +105,7 @@ def test_small_cells_and_only_they_are_ready_for_slopes():
     small, wide = (np.full(3, -1e-9), np.full(3, 1e-9)), (np.full(3, -0.3), np.full(3, 0.3))
     far = np.full(3, -100.0), np.full(3, 100.0)
     for g, t, expected in ((small, far, True), (small, small, True), (wide, far, False)):
-        assert ready(node_of(1.0, VOTES, 0, g, t), 1e-3, 1.0) == expected
+        assert is_ready(node_of(1.0, VOTES, 0, g, t), 1e-3, 1.0) == expected
 
 
 @given(seeds)
