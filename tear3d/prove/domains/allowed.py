@@ -80,6 +80,7 @@ def charted(frame, chart):
         frame.remainder,
         frame.cosine,
         frame.sine,
+        frame.angle,
         frame.inward,
         frame.stretch,
         frame.bend,
@@ -117,7 +118,7 @@ def turns_allowed(allowed, frame):
     full = (r[0] * inward, r[1] * inward, r[2] * inward, r[3] * inward, r[4] * inward, r[5] * inward, r[6] * inward,
             r[7] * inward, r[8] * inward)  # fmt: skip
     tilt, turn = _angles(allowed, full)
-    reach = angle_of_cosine(frame.cosine) + SLACK
+    reach = frame.angle + SLACK
     return (allowed.tilt < 0.0 or tilt - reach <= allowed.tilt) and (allowed.turn < 0.0 or turn - reach <= allowed.turn)
 
 

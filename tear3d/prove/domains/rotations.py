@@ -49,7 +49,9 @@ class CellFrame(NamedTuple):
     """Bound of |R x − p − Σ_j d_j u_j×p| / |x|, with p = (1 − μ) R_c x and u_j the axes."""
     cosine: float
     sine: float
-    """Of the largest angle to the centre; the sine is 1 for obtuse angles."""
+    """Of the largest angle to the centre; the sine is 1 for obtuse angles, ..."""
+    angle: float
+    """... and that angle."""
     inward: float
     """1 − μ."""
     stretch: float
@@ -113,12 +115,12 @@ def cell_frame(face, low, high):
     # Columns of 2M: 2 (e_j − e_j×c) / (1 + |c|²).
     k = scale * (2.0 / inward)
     axes = (k, k * c, -k * b, -k * c, k, k * a, k * b, -k * a, k)
-    return CellFrame(rotation, axes, (h0, h1, h2), remainder, np.cos(angle), sine, inward, stretch, bend, k)
+    return CellFrame(rotation, axes, (h0, h1, h2), remainder, np.cos(angle), sine, angle, inward, stretch, bend, k)
 
 
 _NONE: Triple = (0.0, 0.0, 0.0)
 _NOWHERE: Nine = (*_NONE, *_NONE, *_NONE)
-ALL_ROTATIONS = CellFrame(_NOWHERE, _NOWHERE, _NONE, 1.0, -1.0, 1.0, 0.0, 1.0, 1.0, 0.0)
+ALL_ROTATIONS = CellFrame(_NOWHERE, _NOWHERE, _NONE, 1.0, -1.0, 1.0, np.pi, 0.0, 1.0, 1.0, 0.0)
 """That of no cell but of all: R x is the origin, up to |x|."""
 
 
