@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from tear3d.find.newton import climb_band
 from tear3d.find.ways import EVERY_WAY, ways_to_try
 from tear3d.problem.arrays import FloatArray

@@ -24,8 +24,8 @@ from tear3d.prove.pose.nodes import (
     LIST,
     LOW,
     everywhere,
+    is_ready,
     no_nodes,
-    ready,
     roots,
     sides_to_halve,
 )

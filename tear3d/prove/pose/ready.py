@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
-from tear3d.prove.pose.boxes import BOX_COST, State, search_boxes
+from tear3d.prove.pose.boxes import State, search_boxes
 from tear3d.prove.pose.home import gather_voters, settle
 from tear3d.prove.pose.nodes import BOXES, NODE
 from tear3d.prove.stage import PHASE

@@ -14,7 +14,7 @@ from tear3d.prove.bounds.votes import make_booth, vote
 from tear3d.prove.domains.allowed import charted
 from tear3d.prove.domains.rotations import cell_frame
 from tear3d.prove.pose.boxes import make_scratch
-from tear3d.prove.pose.home import seen_from_home
+from tear3d.prove.pose.home import gather_voters, seen_from_home, settle
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW, VOTES
 from tear3d.prove.pose.zones import Setting, Slacks
 from tests import naive
@@ -156,12 +156,19 @@ class Convex(NamedTuple):
     """How steep they are, and where they touch."""
 
 
+def gather_voters_of(packed, voters, span, node, home, points):
+    """Some voters about the middle of a box as their home, with the weights of their pairs."""
+    settle(node, home, packed.allowed)
+    w = packed.pairs.w
+    return gather_voters(voters, *span, w if len(w) == 1 else w[packed.numbers(voters, span)], home, points)
+
+
 def convex_of(packed, node, dtype=np.float64, home=None, *, voters=False):
     """The bound of a node, from a home: a node that holds it, or itself; by pairs or by voters."""
     scratch = make_scratch(packed.size, dtype)
     where = node if home is None else home, scratch.home, scratch.points
     if voters:
-        stop = packed.gather_voters(packed.voters, (0, packed.size), *where)
+        stop = gather_voters_of(packed, packed.voters, (0, packed.size), *where)
     else:
         stop = packed.gather(np.arange(packed.size, dtype=np.int32), *where)
     unit = float(np.finfo(dtype).eps) / 2

@@ -33,7 +33,7 @@ def scratch_of(packed, node, dtype=np.float64):
 
 
 def beginning(saving=0.0):
-    return State(1, 0, saving, 0.0, 0.0, 0.0, False, False)
+    return State(1, 0, 0, saving, 0.0, 0.0, 0.0, False, False)
 
 
 @given(seeds, losses)

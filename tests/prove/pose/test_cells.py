@@ -13,8 +13,10 @@ from tear3d.lab.synthetic import random_rotation
 from tear3d.problem.losses import LOSSES
 from tear3d.prove.bounds.parts import MOST_PARTS
 from tear3d.prove.pose import cells as module
+from tear3d.prove.pose import ready as ready_module
 from tear3d.prove.pose.cells import STACK, CellState, make_cell_scratch, search_cells
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW
+from tear3d.prove.pose.ready import ALL
 from tear3d.prove.stage import BOUND
 from tests.naive import chart_rotation
 from tests.naive_pose import Exact
@@ -24,7 +26,7 @@ from tests.prove.pose.grouping import Choices, grouped, search_and_look, some_ch
 seeds = st.integers(0, 2**32 - 1)
 losses = st.sampled_from(sorted(LOSSES))
 shares = st.floats(0.0, 1.2)
-BEGINNING = CellState(1, 0, 0, 0.0, 0, 0)
+BEGINNING = CellState(1, 0, 0, 0.0, 0)
 
 
 def inside(node, pose):
@@ -42,6 +44,15 @@ def voters_of(scratch, place, packed):
     return set(range(packed.size)) if own == 0 else set(packed.numbers(scratch.arena, (start, stop)).tolist())
 
 
+def ready_pairs(scratch, k, packed):
+    """The pairs that are handed on with a cell that waits."""
+    start, stop = scratch.ready.spans[k].tolist()
+    if start == ALL:
+        assert stop == packed.size
+        return set(range(packed.size))
+    return set(packed.numbers(scratch.arena, (start, stop)).tolist())
+
+
 def check_search(rng, exact, node, poses, cells, share, room):
     """Search below a cell in slices; every pose is closed, open or handed on with all that saves. Returns the most
     parts that a cell was taken apart into."""
@@ -56,17 +67,13 @@ def check_search(rng, exact, node, poses, cells, share, room):
         state, parts = search_and_look(p.voters, p.groups, p.ballot, p.allowed, threshold, state, scratch, *limits)
         most = max(most, parts)
         for (pose, _), needed in zip(poses, savers, strict=True):
-            waiting = range(state.top if state.stop == 0 else state.top - 1)
-            assert all(needed <= voters_of(scratch, k, p) for k in waiting if inside(scratch.nodes[k], pose))
-        if state.stop == 0:
-            continue
-        index = range(p.size) if state.stop < 0 else p.numbers(scratch.arena, (state.start, state.stop)).tolist()
-        ready = scratch.nodes[state.top - 1]
-        for (pose, _), needed, own in zip(poses, savers, bounds, strict=True):
-            if inside(ready, pose):
-                own.append(float(ready[BOUND]))
-                assert needed <= set(index)
-        state = state._replace(top=state.top - 1, start=0, stop=0)
+            assert all(needed <= voters_of(scratch, k, p) for k in range(state.top) if inside(scratch.nodes[k], pose))
+        for k in range(state.ready):
+            waits, index = scratch.ready.nodes[k], ready_pairs(scratch, k, p)
+            for (pose, _), needed, own in zip(poses, savers, bounds, strict=True):
+                if inside(waits, pose):
+                    own.append(float(waits[BOUND]))
+                    assert needed <= index
     assert state.cells <= cells
     for (pose, savings), own in zip(poses, bounds, strict=True):
         own += [float(cell[BOUND]) for cell in scratch.nodes[: state.top] if inside(cell, pose)]
@@ -139,6 +146,33 @@ def test_such_cells_are_taken_apart_indeed(loss, room):
     assert max(seen) > 4
 
 
+@pytest.mark.parametrize("room", [0.5, 2, 40])
+@pytest.mark.parametrize("most", [1, 3, 64])
+def test_cells_that_wait_keep_their_pairs_while_others_are_found(most, room, monkeypatch):
+    """No more than there is room for; their copies lie apart from those of the search."""
+    monkeypatch.setattr(ready_module, "MOST", most)
+    rng, waited, copied = np.random.default_rng(0), [], 0
+    for _ in range(20):
+        exact = exact_problem(rng, "plain")
+        (node, known), p = node_around(rng, exact), exact.packed
+        savings = [(pose, exact.savings(int(node[FACE]), pose[:3], pose[3:])) for pose in poses_in(rng, node, 6, known)]
+        scratch = scratch_for(p, int(room * p.size))
+        scratch.nodes[0] = node
+        threshold = 0.5 * float(max(sum(each) for _, each in savings))
+        state = search_cells(p.voters, p.groups, p.ballot, p.allowed, threshold, BEGINNING, scratch, 10**9, 10**9)
+        assert state.top == 0 or state.ready > 0
+        assert state.ready <= most
+        waited.append(state.ready)
+        for k in range(state.ready):
+            index = ready_pairs(scratch, k, p)
+            copied += len(index) < p.size
+            for pose, each in savings:
+                if inside(scratch.ready.nodes[k], pose):
+                    assert {i for i, saving in enumerate(each) if saving > 0} <= index
+    assert max(waited) == most if most < 64 else max(waited) > 3
+    assert copied > 5
+
+
 def test_many_voters_are_not_taken_apart():
     """There would be no room to note which of them matter where."""
     rng = np.random.default_rng(0)
@@ -172,7 +206,7 @@ def test_a_cell_is_taken_apart_into_boxes_that_hold_its_rivals():
     scratch = scratch_for(p, 100)
     scratch.nodes[0] = node
     state = search_cells(p.voters, p.groups, p.ballot, p.allowed, 0.06 * p.ceiling, BEGINNING, scratch, 1, 10**9)
-    assert (state.top, state.cells, state.stop) == (8, 1, 0)
+    assert (state.top, state.cells, state.ready) == (8, 1, 0)
     places = set()
     for k, part in enumerate(scratch.nodes[:8]):
         assert np.array_equal(part[[LOW, LOW + 1, LOW + 2, HIGH, HIGH + 1, HIGH + 2]], [-1e-3] * 3 + [1e-3] * 3)
@@ -194,4 +228,4 @@ def test_a_full_stack_is_given_back():
     state = search_cells(
         p.voters, p.groups, p.ballot, p.allowed, 0.0, BEGINNING._replace(top=top), scratch, 10**9, 10**9
     )
-    assert (state.top, state.cells, state.stop) == (top, 0, 0)
+    assert (state.top, state.cells, state.ready) == (top, 0, 0)

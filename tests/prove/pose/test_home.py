@@ -14,7 +14,7 @@ from tear3d.prove.bounds.slopes import BOUND_OF, LANES, LENGTH, PLACE, RESIDUAL,
 from tear3d.prove.bounds.voters import Voters
 from tear3d.prove.pose.boxes import make_scratch
 from tear3d.prove.pose.nodes import FACE, HIGH, LOW
-from tests.prove.pose.cases import KINDS, convex_of, exact_problem, node_around
+from tests.prove.pose.cases import KINDS, convex_of, exact_problem, gather_voters_of, node_around
 from tests.prove.pose.grouping import grouped, some_choices
 from tests.prove.pose.test_exact import home_around, savings
 
@@ -52,7 +52,7 @@ def test_voters_at_home_are_the_pairs_but_for_single_precision(seed, kind, loss,
     n = len(index)
     ours, theirs = make_scratch(p.size, np.float64), make_scratch(p.size, np.float64)
     ours.points[:] = theirs.points[:] = np.nan
-    assert p.gather_voters(voters, span, node, ours.home, ours.points) == -(-n // LANES) * LANES
+    assert gather_voters_of(p, voters, span, node, ours.home, ours.points) == -(-n // LANES) * LANES
     assert p.gather(index, node, theirs.home, theirs.points) == -(-n // LANES) * LANES
     assert np.all(ours.points[:, n : -(-n // LANES) * LANES] == 0.0)
     a, b = ours.points[:, :n], theirs.points[:, :n]
@@ -72,7 +72,7 @@ def test_points_in_single_precision_are_rounded_once(seed, kind, loss):
     p, (node, _) = exact.packed, node_around(rng, exact)
     single, double = make_scratch(p.size, np.float32), make_scratch(p.size, np.float64)
     for scratch in (single, double):
-        p.gather_voters(p.voters, (0, p.size), node, scratch.home, scratch.points)
+        gather_voters_of(p, p.voters, (0, p.size), node, scratch.home, scratch.points)
     for row in ROWS:
         assert np.array_equal(single.points[row, : p.size], double.points[row, : p.size].astype(np.float32))
     assert np.all(single.points[BOUND_OF, : p.size] >= p.pairs.xi)
