@@ -37,8 +37,9 @@ REPAIRINGS = 100_000
 LENGTHS = 5_000
 """Re-pairings drawn to measure p₀ and p_c; free choices. On real pairs other draws move a level by about a tenth, and
 by nearly one where it is small: a pose at the limit may fall on either side of it."""
-LARGEST = 32_768
-"""More pairs than this are thinned evenly before they are judged."""
+LARGEST, FINER = 32_768, 262_144
+"""More pairs than this are thinned evenly before they are judged; where a pose could be chance among those, it is
+judged once more among so many: of a hundred pairs in a hundred thousand the first look keeps too few to tell."""
 VOXEL = 1.0
 """Edge of the voxels that count as one witness, in noise bounds. Chosen on data: `python -m benchmarks.chance` measures
 the false alarms and the right poses that are missed, and scans of the same folder were looked at when it was chosen."""
@@ -47,9 +48,9 @@ the false alarms and the right poses that are missed, and scans of the same fold
 class Chance:
     """The levels, log10 NFA, of poses over the same pairs: very negative is good. `judge.standing` compares them."""
 
-    def __init__(self, pairs: Pairs, seed: int = 0) -> None:
+    def __init__(self, pairs: Pairs, seed: int = 0, most: int = LARGEST) -> None:
         self._given = pairs
-        self.seed = seed
+        self.seed, self.most = seed, most
         self._known: dict[bytes, float] = {}
 
     def like(self, pairs: Pairs) -> Chance:
@@ -60,7 +61,15 @@ class Chance:
     def pairs(self) -> Pairs:
         """Those that are looked at."""
         given = self._given
-        return given if len(given) <= LARGEST else given.take(spread_rows(len(given), LARGEST))
+        return given if len(given) <= self.most else given.take(spread_rows(len(given), self.most))
+
+    @cached_property
+    def finer(self) -> Chance | None:
+        """The same that looks at more pairs, where there are more."""
+        return None if len(self._given) <= self.most or self.most >= FINER else self._among(FINER)
+
+    def _among(self, most: int) -> Chance:
+        return Chance(self._given, self.seed, most)
 
     @cached_property
     def _length_chance(self) -> float:

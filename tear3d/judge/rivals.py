@@ -117,7 +117,14 @@ class Contest:
 
 
 def contest(chance: Chance, best: Pose, others: list[Pose], loss: Loss) -> Contest:
-    """Compare a pose with others over the pairs by which chance is judged."""
+    """Compare a pose with others over the pairs by which chance is judged; over more of them, where it could be."""
+    found = _contest(chance, best, others, loss)
+    if found.significance <= SIGNIFICANT or chance.finer is None:
+        return found
+    return _contest(chance.finer, best, others, loss)
+
+
+def _contest(chance: Chance, best: Pose, others: list[Pose], loss: Loss) -> Contest:
     pairs = chance.pairs
     own = survey(pairs, best, loss, 1.0)
     level, tests = chance(best, own.rows), chance.log10_tests

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tear3d.judge.chance import Chance
+from tear3d.judge.chance import LARGEST, Chance
 from tear3d.problem.objective import near_rows
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
@@ -27,12 +27,15 @@ class SimilarChance(Chance):
     and the level is that of the side that shows less.
     """
 
-    def __init__(self, pairs: Pairs, triples: float, seed: int = 0) -> None:
-        super().__init__(pairs, seed)
+    def __init__(self, pairs: Pairs, triples: float, seed: int = 0, most: int = LARGEST) -> None:
+        super().__init__(pairs, seed, most)
         self.triples = triples
 
     def like(self, pairs: Pairs) -> Chance:
         return self if pairs is self._given else SimilarChance(pairs, self.triples, self.seed)
+
+    def _among(self, most: int) -> Chance:
+        return SimilarChance(self._given, self.triples, self.seed, most)
 
     @property
     def _length_chance(self) -> float:  # type: ignore[override]
