@@ -31,6 +31,9 @@ LOW_SHARE, FEW = 0.45, 40
 """What is elsewhere is bounded by this share of the saving when that is no more than so many pairs can save, ..."""
 ABOVE_RIM = 1.3
 """... but not below so many times what is saved where elsewhere begins (free choices)."""
+VERY_FEW, FEW_PAIRS = 8, 1_500
+"""Where rotations are few, votes alone are done sooner than lengths; unless the saving is no more than so many pairs
+can save, of so many in all: then votes may take long (free choices, made on synthetic problems of 500 to 10⁵ pairs)."""
 SINGLE_GAP = 0.002
 """For smaller gaps boxes are bounded in float64: their rounding in float32 may be a tenth of this (section 8.5)."""
 LITTLE = 1_000_000_000
@@ -85,11 +88,12 @@ class _Sifter:
         self.share, self.sifted = proof, None
         if 0 < len(some) <= MOST_PAIRS:
             rim = saving_at_rim(some, self.loss, start.pose, ELSEWHERE * some.typical_bound)
-            few = pairs.prior is None and start.saving <= FEW * float(self.loss.caps(some.xi).max())
-            low = LOW_SHARE if few else SHARE
+            agree = start.saving / float(self.loss.caps(some.xi).max())
+            low = LOW_SHARE if pairs.prior is None and agree <= FEW else SHARE
             shares = [share for share in sorted({low, SHARE}) if share * start.saving >= ABOVE_RIM * rim] + [proof]
             self.share = shares[0]
-            if not cells_are_few(pairs.prior):  # else lengths are not worth their time
+            quick = cells_are_few(pairs.prior) and (agree > VERY_FEW or len(some) > FEW_PAIRS)
+            if not quick:
                 self.sifted = self._sift(some, start, shares, limits, options.threads)
         if self.sifted is not None:
             log.info("%d of %d pairs are left for the search", len(self.sifted.index), len(some))
