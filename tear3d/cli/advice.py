@@ -56,11 +56,16 @@ def _among(result: Result) -> str:
             "What to try: is the scale, target over source, in the range looked at (--scale-range), and the noise "
             "bound in the units of the target? Otherwise, better matches."
         )
-    return (
+    bound = (
         "What to try: is the noise bound in the units of the points? A larger one if right pairs lie "
-        "farther apart, a smaller one if chance alone fills it. Have source and target one unit? --scale seeks a "
-        "factor between them. Otherwise, better matches."
+        "farther apart, a smaller one if chance alone fills it. "
     )
+    if result.settings.get("prior") is not None:
+        return (
+            f"{bound}Is what is given of the pose right? Without it, or with wider limits, all poses are looked at. "
+            "Otherwise, better matches."
+        )
+    return f"{bound}Have source and target one unit? --scale seeks a factor between them. Otherwise, better matches."
 
 
 def _of_proof(result: Result) -> str:

@@ -130,8 +130,10 @@ def _rows(run: Run, truth: Truth | Problem | None) -> Iterator[tuple[str, str]]:
     if truth is not None:
         yield "against the truth", _against(truth, run)
     unsaid = found is None and not result.success and not words.poseless(result)
-    if result.status == "uncertified" or unsaid:
-        yield "note", words.message(result)
+    note = words.message(result) if result.status == "uncertified" or unsaid else ""
+    note = note or judged.rest_of_message(result, judged.verdict(result, found).sentence)
+    if note:
+        yield "note", note
     if found is not None:
         yield from _clouds(run, found)
     following = judged.next_best(result)

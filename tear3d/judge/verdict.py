@@ -91,7 +91,7 @@ def verdict(known: Evidence) -> tuple[Status, str]:
     if known.aside and message != _aside(known):
         message += f" ({_pairs(known.aside)} set aside, too far from all others to agree with a pose of theirs)"
     if known.at_edge and status != "no_consensus":
-        message += "; it lies at the edge of what is allowed, beyond which nothing was looked at"
+        message += "; the pose lies at the edge of what is allowed, beyond which nothing was looked at"
     return status, said_first(known.ambiguity, message)
 
 

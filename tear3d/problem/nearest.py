@@ -24,7 +24,9 @@ def brought_back(
 
     Changes along `reach` (3×k), as far as they are large, cost less: the cost is Δᵀ (1 + reach·reachᵀ)⁻¹ Δ.
     """
-    values, vectors = np.linalg.eigh(np.eye(3) + reach @ reach.T)
+    vectors, sizes, _ = np.linalg.svd(reach)
+    values = np.ones(3)
+    values[: len(sizes)] += sizes**2
     change = np.zeros(3)
     along = 0.0 if axis is None else float(axis @ away)
     if axis is not None and abs(along) > slide:
@@ -54,7 +56,11 @@ def brought_back(
 def turn_for(change: FloatArray, reach: FloatArray, ways: FloatArray, radius: float) -> tuple[FloatArray, FloatArray]:
     """What does its share of a change of place at the end of an arm, for a cloud of some radius: the rotation, by turns
     about some axes (3×k) only, and the shift. `reach` is what a turn about each axis changes, times the radius."""
-    share = np.asarray(np.linalg.solve(np.eye(3) + reach @ reach.T, change), dtype=np.float64)
-    turn = ways @ (reach.T @ share) / radius
+    # (1 + reach·reachᵀ)⁻¹ by singular values: a point very far away leaves its matrix no digits.
+    u, sizes, vt = np.linalg.svd(reach)
+    part, values = u.T @ change, np.zeros(3)
+    values[: len(sizes)] = sizes
+    share = np.asarray(u @ (part / (1.0 + values**2)))
+    turn = ways @ (vt.T @ (part * values / (1.0 + values**2))[: len(vt)]) / radius
     angle = float(np.linalg.norm(turn))
     return np.eye(3) if angle < 1e-300 else turn_about(turn / angle, angle), share

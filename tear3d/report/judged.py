@@ -52,7 +52,8 @@ def message(result: Result) -> str:
 def rest_of_message(result: Result, sentence: str) -> str:
     """What the message says that a sentence, that of the verdict, does not say already; empty when that is nothing."""
     said = _plain(sentence)
-    return "; ".join(part for part in message(result).split("; ") if _plain(part) not in said)
+    rest = "; ".join(part for part in message(result).split("; ") if _plain(part) not in said)
+    return f"{rest[0].upper()}{rest[1:]}." if rest else ""
 
 
 def _plain(text: str) -> str:
@@ -139,6 +140,8 @@ def next_best(result: Result) -> str:
     if not result.alternatives:
         return ""
     best, more = other(result, result.alternatives[0]), len(result.alternatives) - 1
+    if not result.saving > 0.0:  # of nothing there is no share
+        return ""
     rest = f"; {words.count(more)} more {'was' if more == 1 else 'were'} kept" if more else ""
     besides = "besides the other motions: " if len(result.instances) > 1 else ""
     return (

@@ -164,7 +164,7 @@ def test_the_header_says_no_sentence_twice(tmp_path):
     sentence = judged.verdict(result).sentence
     assert judged.rest_of_message(result, sentence) == ""
     object.__setattr__(result, "message", f"{result.message}; it lies at the edge")
-    assert judged.rest_of_message(result, sentence) == "it lies at the edge"
+    assert judged.rest_of_message(result, sentence) == "It lies at the edge."
 
 
 @pytest.mark.parametrize("clouds", [True, False])
