@@ -90,7 +90,7 @@ def solve(
 def _compared(search: Search, chance: Chance, pose: Pose, others: list[Pose], jury: Jury | None) -> Contest:
     if jury is not None:
         return jury(search, chance, pose, others)
-    return contest(chance, pose, others, search.options.the_loss)
+    return contest(chance, pose, others, search.options.the_loss, search.outsiders)
 
 
 def _solve_as_printed(pairs: Pairs, options: Options, limits: Limits, chance: Chance) -> Result:
@@ -203,6 +203,7 @@ def package(around: Around, proof: Proof, options: Options, ending: Ending, comp
         resolution=options.resolution,
         scope="" if options.prior is None else options.prior.words(),
         at_edge=pairs.prior is not None and pairs.prior.at_edge(best.pose),
+        beyond=compared.beyond,
         similar=options.scale is not None,
         beaten=ending.beaten,
     )

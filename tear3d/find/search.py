@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -141,8 +141,18 @@ class Search:
         frame = self.pool.pairs.frame
         poses = [member.pose for member in self.pool.members]
         if len(poses) <= ENOUGH_RIVALS and not self.pool.limits.over():
-            poses += self._search_rest(frame.inside(best))
+            poses += self._search_rest(self.pool.pairs, frame.inside(best))
         return self.others(best, [frame.outside(pose) for pose in poses])
+
+    def outsiders(self, best: Pose) -> list[Pose]:
+        """Poses that the prior does not allow, from a short search among the pairs that `best` does not explain; none
+        without a prior."""
+        prior = self.pairs.prior
+        if prior is None or self.pool.limits.over():
+            return []
+        sample = draw_sample(replace(self.pairs, prior=None), self.options.seed)
+        found = [sample.frame.outside(pose) for pose in self._search_rest(sample, sample.frame.inside(best))]
+        return [pose for pose in found if not prior.contains(pose)]
 
     def others(self, best: Pose, poses: list[Pose]) -> list[Pose]:
         """Those of some poses that are neither `best` nor the same as one before, the one that saves most first."""
@@ -158,8 +168,8 @@ class Search:
                 distinct.append(given)
         return sorted(distinct, key=lambda pose: -self._savings[id(pose)][1])[: ENOUGH_RIVALS + 2]
 
-    def _search_rest(self, best: Pose) -> list[Pose]:
-        sample, limits = self.pool.pairs, self.pool.limits
+    def _search_rest(self, sample: Pairs, best: Pose) -> list[Pose]:
+        limits = self.pool.limits
         rest = sample.take(np.flatnonzero(~inlier_mask(sample, best, SAME)))
         if len(rest) < FEWEST_PAIRS:
             return []

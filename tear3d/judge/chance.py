@@ -19,6 +19,7 @@ should. What voxels farther apart have in common is left to `judge.standing`.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -67,6 +68,11 @@ class Chance:
     def finer(self) -> Chance | None:
         """The same that looks at more pairs, where there are more."""
         return None if len(self._given) <= self.most or self.most >= FINER else self._among(FINER)
+
+    @cached_property
+    def free(self) -> Chance:
+        """The same for all poses, also those that a prior does not allow."""
+        return Chance(replace(self._given, prior=None), self.seed, self.most)
 
     def _among(self, most: int) -> Chance:
         return Chance(self._given, self.seed, most)

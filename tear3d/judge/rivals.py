@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -11,13 +12,13 @@ from tear3d.find.pool import SAME
 from tear3d.judge.ambiguity import Alternative, Ambiguity
 from tear3d.judge.around import Around
 from tear3d.judge.chance import SIGNIFICANT, Chance
-from tear3d.judge.standing import standing
+from tear3d.judge.standing import STRUCTURES, standing
 from tear3d.judge.symmetry import free_motions, in_words
 from tear3d.judge.uncertainty import free_turn
 from tear3d.problem.arrays import FloatArray, spread_rows
 from tear3d.problem.frame import Frame
 from tear3d.problem.losses import Loss
-from tear3d.problem.objective import Surveyed, survey
+from tear3d.problem.objective import Surveyed, full_saving, survey
 from tear3d.problem.pairs import Pairs, take
 from tear3d.problem.pose import Pose
 
@@ -32,6 +33,9 @@ choices, made on the turned, round and repeated things of tests/judge/test_rival
 shapes (`benchmarks.families`) 99 rivals of the 14 symmetric ones saved half or more, and 75 of them left half or more
 on the cloud; of the 14 that a detail makes asymmetric 5 did both, and none was told apart: such a detail has few
 matches."""
+WORTH = 2.0
+"""A pose that is not allowed, puts what agrees with the best where that does, or on the same surface, and saves so many
+times as much is what the pairs are about: the best is then no more than what a prior has left of it (free choice)."""
 ALTERNATIVES, FEW, MANY = 8, 2, 1_000_000
 """Rivals that are shown, and of how many pairs on only some: each is a pass over all of them."""
 SUPPORT = 500
@@ -66,6 +70,8 @@ class Contest:
     level: float
     saving: float
     log10_tests: float
+    beyond: float = 0.0
+    """How many times what the best saves is saved by some pose that a prior does not allow."""
     places: int = 0
     """Different ones, in the source or the target, in which the pairs that agree with the best lie."""
 
@@ -116,12 +122,57 @@ class Contest:
         return standing(rival.level, others if rival.related else [self.level, *others], self.log10_tests)
 
 
-def contest(chance: Chance, best: Pose, others: list[Pose], loss: Loss) -> Contest:
-    """Compare a pose with others over the pairs by which chance is judged; over more of them, where it could be."""
+def contest(
+    chance: Chance, best: Pose, others: list[Pose], loss: Loss, outsiders: Callable[[Pose], list[Pose]] | None = None
+) -> Contest:
+    """Compare a pose with others over the pairs by which chance is judged; over more of them, where it could be.
+
+    `outsiders` finds poses that a prior does not allow. They are no rivals, but tell as well as those how cheap a
+    consensus is in these data: among the few poses of a prior, one of many objects would always stand out.
+    """
     found = _contest(chance, best, others, loss)
-    if found.significance <= SIGNIFICANT or chance.finer is None:
+    if found.significance > SIGNIFICANT and chance.finer is not None:
+        chance = chance.finer
+        found = _contest(chance, best, others, loss)
+    if found.significance > SIGNIFICANT or outsiders is None:
         return found
-    return _contest(chance.finer, best, others, loss)
+    beyond = _look_beyond(chance, best, outsiders(best), loss)
+    tests, own = found.log10_tests, found.log10_tests - found.level
+    levels = [rival.level for rival in found.rivals if not rival.related] + [tests - each for each in beyond.surprises]
+    significance = standing(found.level, levels, tests)
+    if beyond.better > own:  # what agrees is a part of what agrees with another pose
+        significance = max(significance, STRUCTURES * (1.0 - own / beyond.better))
+    return replace(found, significance=significance, beyond=beyond.share)
+
+
+class _Beyond(NamedTuple):
+    """What poses come to that are not allowed."""
+
+    surprises: list[float]
+    """Of those that explain other pairs, ..."""
+    better: float
+    """... and the largest of those that explain the same, or as much by a symmetry, and WORTH times as much in all."""
+    share: float
+    """How many times what the best pose saves the best of them all does."""
+
+
+def _look_beyond(chance: Chance, best: Pose, outsiders: list[Pose], loss: Loss) -> _Beyond:
+    pairs, free = chance.pairs, chance.free
+    own = survey(pairs, best, loss, 1.0)
+    symmetry: _Symmetry | None = None
+    surprises, better, share = [], 0.0, 0.0
+    for pose in outsiders:
+        times = full_saving(pairs, pose, loss) / max(own.saving, 1e-300)
+        surprise, alike = free.log10_tests - free(pose), _same_there(pairs, own, pose)
+        if not alike and times >= RELATED:
+            symmetry = symmetry or _Symmetry(pairs, own)
+            alike = symmetry.relates(pose)
+        if not alike:
+            surprises.append(surprise)
+        elif times >= WORTH:
+            better = max(better, surprise)
+        share = max(share, times)
+    return _Beyond(surprises, better, share)
 
 
 def _contest(chance: Chance, best: Pose, others: list[Pose], loss: Loss) -> Contest:

@@ -46,6 +46,9 @@ _BEATEN = (
     "be chance"
 )
 
+MORE = 1.1
+"""A pose that is not allowed is told of when it saves so many times as much (free choice)."""
+
 
 class Evidence(NamedTuple):
     """What is known at the end of a call."""
@@ -74,6 +77,8 @@ class Evidence(NamedTuple):
     """The poses that are allowed, as words after "of the poses"; empty for all."""
     at_edge: bool = False
     """Whether the pose lies at the edge of what is allowed."""
+    beyond: float = 0.0
+    """How many times what the pose saves some pose saves that is not allowed, as far as was looked."""
     similar: bool = False
     """Whether it is a similarity, whose scale is free."""
     beaten: bool = False
@@ -92,6 +97,8 @@ def verdict(known: Evidence) -> tuple[Status, str]:
         message += f" ({_pairs(known.aside)} set aside, too far from all others to agree with a pose of theirs)"
     if known.at_edge and status != "no_consensus":
         message += "; the pose lies at the edge of what is allowed, beyond which nothing was looked at"
+    if known.beyond >= MORE:
+        message += f"; a pose that is not allowed saves about {known.beyond:.2g} times as much"
     return status, said_first(known.ambiguity, message)
 
 
