@@ -54,12 +54,19 @@ class SimilarSearch(Search):
 
     @classmethod
     def over(
-        cls, pairs: Pairs, options: Options, span: ScaleRange, limits: Limits, judge: Callable[[Pairs], Judge]
+        cls,
+        pairs: Pairs,
+        options: Options,
+        span: ScaleRange,
+        limits: Limits,
+        judge: Callable[[Pairs], Judge],
+        pivots: int = PIVOTS,
     ) -> SimilarSearch:
-        """Search until nothing better is to be expected; there is at least one pose."""
+        """Search until nothing better is to be expected, or `pivots` were tried in each turn; there is at least one
+        pose."""
         sample = draw_sample(pairs, options.seed)
         pool = SimilarPool(sample, options.the_loss, judge(sample), limits, span)
-        tried, ended_by = _explore(pool)
+        tried, ended_by = _explore(pool, pivots)
         if pool.best is None or pool.best.count < 0.5 * len(sample):
             pool.offer(similar_fit(sample.x, sample.y, span).row)
         return cls(pairs, pool, options, judge, tried, ended_by)
@@ -92,7 +99,9 @@ def similar_fit(source: FloatArray, target: FloatArray, span: ScaleRange) -> Pos
     return similar(scale, Pose(rotation, target.mean(axis=0) - scale * rotation @ source.mean(axis=0)))
 
 
-def _explore(pool: SimilarPool) -> tuple[int, Literal["hits", "exhausted", "time_limit", "interrupted", "node_limit"]]:
+def _explore(
+    pool: SimilarPool, pivots: int
+) -> tuple[int, Literal["hits", "exhausted", "time_limit", "interrupted", "node_limit"]]:
     """Fill the pool; how many pivots were tried, and why it ended."""
     pairs, limits = pool.pairs, pool.limits
     tried = 0
@@ -102,7 +111,7 @@ def _explore(pool: SimilarPool) -> tuple[int, Literal["hits", "exhausted", "time
         return len(pairs), "exhausted"
     for size in [size for size in SIZES if size < len(pairs)] + [min(len(pairs), SIZES[-1])]:
         turn = _Turn(pool, min(size, len(pairs)))
-        over = turn.run()
+        over = turn.run(pivots)
         tried += turn.tried
         if limits.over():
             return tried, limits.exceeded() or "time_limit"
@@ -123,7 +132,7 @@ class _Turn:
         self.dtype = np.float32 if pool.pairs.typical_bound >= FINE and largest <= COARSE else np.float64
         self.aim = Aim(pool.loss.code, TOLERANCE, np.inf, PRUNE)
 
-    def run(self, most: int = PIVOTS) -> bool:
+    def run(self, most: int) -> bool:
         """Try pivots in turn; True when nothing better is to be expected, or the limits are over."""
         pivots = min(self.size, most)
         poses, scores = np.empty((pivots, 12)), np.zeros(pivots)

@@ -6,18 +6,25 @@ allowed, give a similarity: that happens more often by chance. How often is meas
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
+from tear3d.find.search import Search
 from tear3d.judge.chance import Chance
-from tear3d.problem.objective import near_rows
+from tear3d.judge.rivals import Contest, contest
+from tear3d.problem.losses import Loss
+from tear3d.problem.objective import Surveyed, near_rows
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
-from tear3d.problem.scales import ScaleRange, rigid_part, scaled
+from tear3d.problem.scales import ScaleRange, rigid_part, scaled, similar
 
 DRAWS = 50_000
 """Triples put together anew (free choice)."""
+LEAST_IMAGE = 1.0
+"""In noise bounds, root mean square: a scale that makes the source no larger than this is no pose, since anything near
+one point of the target agrees with it (free choice)."""
 
 
 class SimilarChance(Chance):
@@ -56,17 +63,58 @@ def triple_chance(pairs: Pairs, span: ScaleRange, *, seed: int = 0, draws: int =
     return (int(np.count_nonzero(low <= high)) + 1) / (draws + 1)
 
 
+class AtOwnScale:
+    """Pairs with the source as large as a similarity makes it: there it is a motion, and is judged as one."""
+
+    def __init__(self, pairs: Pairs, pose: Pose, triples: float, seed: int = 0) -> None:
+        self.scale, rigid = rigid_part(pose)
+        self.pose = rigid.orthonormal()
+        self.pairs = scaled(pairs, self.scale)
+        self.chance = SimilarChance(self.pairs, triples, seed)
+
+    def inside(self, pose: Pose) -> Pose:
+        """Another similarity, for these pairs."""
+        return similar(1.0 / self.scale, pose)
+
+    def contest(self, others: list[Pose], loss: Loss) -> Contest:
+        """The similarity among others."""
+        return contest(self.chance, self.pose, [self.inside(pose) for pose in others], loss)
+
+
 def judge_at_own_scale(triples: float, seed: int = 0) -> Callable[[Pairs], Callable[[Pose], float]]:
     """For a search: from some pairs, the level of a similarity among them, each at its own scale."""
 
     def of(pairs: Pairs) -> Callable[[Pose], float]:
         def level(pose: Pose) -> float:
-            scale, rigid = rigid_part(pose)
-            return SimilarChance(scaled(pairs, scale), triples, seed)(rigid)
+            own = AtOwnScale(pairs, pose, triples, seed)
+            return own.chance(own.pose)
 
         return level
 
     return of
+
+
+def scales_with_an_image(pairs: Pairs, given: ScaleRange) -> ScaleRange:
+    """Those of some scales that leave the source larger than its noise; none when the lowest exceeds the highest.
+
+    The source of `pairs` was multiplied with the middle of `given`, and so are these scales for that.
+    """
+    factor = given.middle
+    least = _rounded_up(LEAST_IMAGE * pairs.typical_bound / max(pairs.radius, 1e-300) * factor) / factor
+    span = given.over(factor)
+    return ScaleRange(max(span.low, least), span.high)
+
+
+def best_with_an_image(search: Search) -> Surveyed:
+    """The best candidate of a search whose image is larger than the noise; if there is none, the best."""
+    sample, members = search.pool.pairs, search.ranked()
+    large = (member for member in members if not shrunk(sample, member.pose))
+    return search.refined(next(large, members[0]))
+
+
+def shrunk(pairs: Pairs, pose: Pose) -> bool:
+    """Whether the image of what agrees with a similarity is no larger than the noise."""
+    return image_size(pairs, pose) <= LEAST_IMAGE
 
 
 def image_size(pairs: Pairs, pose: Pose) -> float:
@@ -77,3 +125,9 @@ def image_size(pairs: Pairs, pose: Pose) -> float:
         return np.inf
     x = pairs.x[rows] - pairs.x[rows].mean(axis=0)
     return rigid_part(pose)[0] * float(np.sqrt(np.mean(np.sum(x**2, axis=1)))) / pairs.typical_bound
+
+
+def _rounded_up(value: float) -> float:
+    """To two digits, upwards."""
+    step = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return float(f"{math.ceil(value / step) * step:.3g}")
