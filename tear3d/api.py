@@ -75,7 +75,7 @@ def register(
     noise_bound : float, (N,) array or "auto"
         Largest distance between a target point and its moved source point for the pair to count as right, in the
         units of the points; about 3 to 6 standard deviations of the noise. Unless given, or "auto", it is estimated
-        from the pairs and said in the message, see `Result.noise`; not with `estimate_scale`.
+        from the pairs and said in the message, see `Result.noise`. With `estimate_scale` a length of the target.
     loss : {"tear", "cm", "tls"}
         Truncated absolute residuals (default), number of outliers, or truncated squares.
     weights : (N,) array, optional
@@ -230,15 +230,16 @@ def _with_noise(given: tuple[Any, Any, Any, Any], options: Options, limits: Limi
         with limits.timed("noise"):
             known = settled_noise((source, target), options, limits, with_bound)
         log.info("%s", known.estimate.sentence)
-        estimate, seek = known.estimate, solve
+        estimate = known.estimate
         if options.max_instances == 1:
             _say_where_the_origin_is(known.pairs, options)
-        if options.scale is not None:
-            estimate, seek = estimate.for_source(options.scale.applied), solve_similarity
         if options.max_instances > 1:
             result = _registered(known.pairs, options, limits)
+        elif options.scale is None:
+            result = solve(known.pairs, options, limits, known.search, known.chosen)
         else:
-            result = seek(known.pairs, options, limits, known.search, known.chosen)
+            estimate = estimate.with_scales(options.scale)
+            result = solve_similarity(known.pairs, options, limits, known.search, known.chosen)
     noise = estimate.about(result.transformation, result.centre)
     instances = tuple(replace(one, noise=estimate.about(one.transformation, one.centre)) for one in result.instances)
     return replace(result, noise=noise, instances=instances, message=f"{result.message}; {noise.sentence}")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tear3d.problem.arrays import FloatArray
-from tear3d.problem.scales import scale_of
+from tear3d.problem.scales import ScaleRange, scale_of
 from tear3d.problem.strict import strict
 from tear3d.problem.turns import angle_of
 
@@ -69,9 +69,9 @@ class NoiseEstimate:
         curve = tuple(_compared(at, transformation, middle) for at in self.curve)
         return replace(self, curve=curve)
 
-    def for_source(self, factor: float) -> NoiseEstimate:
-        """The same for a source that was multiplied with a factor before the pairs were looked at."""
-        return replace(self, curve=tuple(_for_source(at, factor) for at in self.curve))
+    def with_scales(self, allowed: ScaleRange) -> NoiseEstimate:
+        """The same for the source as it was given, before it was multiplied as the scales allowed have it."""
+        return replace(self, curve=tuple(_with_scale(at, allowed) for at in self.curve))
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for strict JSON."""
@@ -83,10 +83,10 @@ class NoiseEstimate:
         return found
 
 
-def _for_source(at: At, factor: float) -> At:
+def _with_scale(at: At, allowed: ScaleRange) -> At:
     matrix = at.transformation.copy()
-    matrix[:3, :3] *= factor
-    return at._replace(transformation=matrix, scale=scale_of(matrix[:3, :3]))
+    matrix[:3, :3] *= allowed.applied
+    return at._replace(transformation=matrix, scale=allowed.low if allowed.only else scale_of(matrix[:3, :3]))
 
 
 def _compared(at: At, other: FloatArray, middle: FloatArray) -> At:

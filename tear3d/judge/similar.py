@@ -14,6 +14,7 @@ import numpy as np
 from tear3d.find.search import Search
 from tear3d.judge.chance import Chance
 from tear3d.judge.rivals import Contest, contest
+from tear3d.problem.arrays import FloatArray
 from tear3d.problem.losses import Loss
 from tear3d.problem.objective import Surveyed, near_rows
 from tear3d.problem.pairs import Pairs
@@ -47,20 +48,34 @@ class SimilarChance(Chance):
         return self.triples ** (1.0 / 3.0)
 
 
+class Triples:
+    """The lengths of triples put together anew, for any noise bounds and scales."""
+
+    def __init__(self, pairs: Pairs, *, seed: int = 0, draws: int = DRAWS) -> None:
+        rng = np.random.default_rng(seed)
+        source, target = (rng.integers(0, len(pairs), (3, draws)) for _ in range(2))
+        sides = ((0, 1), (1, 2), (2, 0))
+        self.a = np.array([np.linalg.norm(pairs.x[source[i]] - pairs.x[source[j]], axis=1) for i, j in sides])
+        self.b = np.array([np.linalg.norm(pairs.y[target[i]] - pairs.y[target[j]], axis=1) for i, j in sides])
+        self._source = source
+
+    def chance(self, xi: FloatArray, span: ScaleRange) -> float:
+        """Probability that three meaningless pairs agree with one allowed scale up to their noise bounds, one for all
+        or one for each; never 0."""
+        draws = self.a.shape[1]
+        low, high = np.full(draws, span.low), np.full(draws, span.high)
+        for k in range(3):
+            a, b = self.a[k], self.b[k]
+            c = 2.0 * xi if len(xi) == 1 else xi[self._source[k]] + xi[self._source[(k + 1) % 3]]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                low = np.maximum(low, np.where(a > 0.0, (b - c) / a, np.where(b <= c, 0.0, np.inf)))
+                high = np.minimum(high, np.where(a > 0.0, (b + c) / a, np.inf))
+        return (int(np.count_nonzero(low <= high)) + 1) / (draws + 1)
+
+
 def triple_chance(pairs: Pairs, span: ScaleRange, *, seed: int = 0, draws: int = DRAWS) -> float:
     """Probability that three meaningless pairs agree with one allowed scale up to their noise bounds; never 0."""
-    rng = np.random.default_rng(seed)
-    source, target = (rng.integers(0, len(pairs), (3, draws)) for _ in range(2))
-    low, high = np.full(draws, span.low), np.full(draws, span.high)
-    xi = np.broadcast_to(pairs.xi, len(pairs))
-    for i, j in ((0, 1), (1, 2), (2, 0)):
-        a = np.linalg.norm(pairs.x[source[i]] - pairs.x[source[j]], axis=1)
-        b = np.linalg.norm(pairs.y[target[i]] - pairs.y[target[j]], axis=1)
-        c = xi[source[i]] + xi[source[j]]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            low = np.maximum(low, np.where(a > 0.0, (b - c) / a, np.where(b <= c, 0.0, np.inf)))
-            high = np.minimum(high, np.where(a > 0.0, (b + c) / a, np.inf))
-    return (int(np.count_nonzero(low <= high)) + 1) / (draws + 1)
+    return Triples(pairs, seed=seed, draws=draws).chance(pairs.xi, span)
 
 
 class AtOwnScale:

@@ -36,7 +36,8 @@ def settled_noise(
     """
     factor = 1.0 if options.scale is None else options.scale.applied
     sides = [as_points(given[0], "source"), as_points(given[1], "target")]
-    samples = [unit * points[spread_rows(len(points), SAMPLE)] for unit, points in zip((factor, 1.0), sides, strict=True)]
+    samples = [points[spread_rows(len(points), SAMPLE)] for points in sides]
+    samples[0] = factor * samples[0]
     # The largest bound that is looked at, or more: what may be set aside with it may be with all smaller ones.
     pairs = with_bound(max(map(_size, samples)))
     held = zip(samples, given, strict=True)

@@ -14,6 +14,7 @@ import numpy as np
 
 from tear3d.find.search import Search
 from tear3d.judge.chance import SIGNIFICANT
+from tear3d.judge.similar import Triples
 from tear3d.noise.rungs import RUNGS, STEP, TOP, Rung, Seen
 from tear3d.noise.similar import SimilarRung
 from tear3d.problem.limits import Limits
@@ -88,12 +89,16 @@ class Ladder:
 
     def at(self, bound: float) -> Rung:
         """The sample at a noise bound."""
-        return self.over(replace(self.sample, xi=np.array([bound])))
+        pairs, scale = replace(self.sample, xi=np.array([bound])), self.options.scale
+        return Rung(pairs) if scale is None else SimilarRung(pairs, scale, self._triples)
 
     def over(self, pairs: Pairs) -> Rung:
         """Pairs at their own noise bound."""
-        scale = self.options.scale
-        return Rung(pairs) if scale is None else SimilarRung(pairs, scale)
+        return Rung(pairs) if self.options.scale is None else SimilarRung(pairs, self.options.scale)
+
+    @cached_property
+    def _triples(self) -> Triples:
+        return Triples(self.sample)
 
     @property
     def count(self) -> int:

@@ -8,17 +8,17 @@ from functools import cached_property
 
 import numpy as np
 
-from tear3d.find.scales import PIVOTS, SimilarSearch
+from tear3d.find.scales import SimilarSearch
 from tear3d.find.search import Search
 from tear3d.find.swell import climb_similar
 from tear3d.judge.rivals import Contest
 from tear3d.judge.similar import (
     AtOwnScale,
+    Triples,
     best_with_an_image,
     judge_at_own_scale,
     scales_with_an_image,
     shrunk,
-    triple_chance,
 )
 from tear3d.noise.rungs import Rung, Seen, Share, unit_sample
 from tear3d.problem.limits import Limits
@@ -38,8 +38,10 @@ RATIO = 75.0
 class SimilarRung(Rung):
     """Pairs at one noise bound, whose source was multiplied with the middle of the scales given."""
 
-    def __init__(self, pairs: Pairs, given: ScaleRange) -> None:
+    def __init__(self, pairs: Pairs, given: ScaleRange, lengths: Triples | None = None) -> None:
+        """`lengths`, when they are known from another noise bound."""
         super().__init__(pairs)
+        self._lengths = lengths
         span = scales_with_an_image(pairs, given)
         self.span = ScaleRange(min(span.low, span.high), span.high)
         self.cut = span.low > given.over(given.middle).low
@@ -55,7 +57,7 @@ class SimilarRung(Rung):
     @cached_property
     def triples(self) -> float:
         """Probability that three meaningless pairs agree with one scale."""
-        return triple_chance(self.pairs, self.span)
+        return (self._lengths or Triples(self.pairs)).chance(self.pairs.xi, self.span)
 
     def share(self, effort: float) -> Share:
         pivots = math.sqrt(effort / (ONE_IN * RATIO))
@@ -78,7 +80,7 @@ class SimilarRung(Rung):
 
     def explored(self, pairs: Pairs, options: Options, limits: Limits, pivots: int | None = None) -> Search:
         judge = judge_at_own_scale(self.triples)
-        return SimilarSearch.over(pairs, options, self.span, limits, judge, pivots or PIVOTS)
+        return SimilarSearch.over(pairs, options, self.span, limits, judge, pivots)
 
     def best(self, search: Search) -> Pose:
         return best_with_an_image(search).pose
