@@ -53,7 +53,11 @@ class Rung:
 
     def __init__(self, pairs: Pairs) -> None:
         self.pairs, self.bound = pairs, float(pairs.xi[0])
-        self.chance = Chance(pairs)
+
+    @cached_property
+    def chance(self) -> Chance:
+        """Judges poses alone."""
+        return Chance(self.pairs)
 
     @property
     def witnesses(self) -> int:
