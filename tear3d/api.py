@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from tear3d.errors import InputError
+from tear3d.errors import CollapsedError, InputError
 from tear3d.find.seekers import by_heights
 from tear3d.noise.entry import settled_noise
 from tear3d.problem.arrays import Numbers, Points
@@ -24,7 +24,7 @@ from tear3d.problem.pairs import Pairs
 from tear3d.problem.prior import Prior, Within
 from tear3d.problem.scales import ScaleRange
 from tear3d.result import Result
-from tear3d.similarity import scaled_pairs, solve_similarity
+from tear3d.similarity import collapsed, similar_pairs, solve_similarity
 from tear3d.solving import solve
 from tear3d.stream.inputs import Asked, Opened, checked_limit
 
@@ -75,7 +75,7 @@ def register(
     noise_bound : float, (N,) array or "auto"
         Largest distance between a target point and its moved source point for the pair to count as right, in the
         units of the points; about 3 to 6 standard deviations of the noise. Unless given, or "auto", it is estimated
-        from the pairs and said in the message, see `Result.noise`; not with `estimate_scale`.
+        from the pairs and said in the message, see `Result.noise`. With `estimate_scale` a length of the target.
     loss : {"tear", "cm", "tls"}
         Truncated absolute residuals (default), number of outliers, or truncated squares.
     weights : (N,) array, optional
@@ -202,34 +202,46 @@ def register(
         with ctrl_c_cancels(limits):
             return register_in_pieces(opened, asked, options, limits)
     given = (source, target, noise_bound, weights) if opened is None else opened.in_memory()
-    if auto:
-        return _with_noise(given, options, limits)
-    if options.scale is not None:
-        pairs = scaled_pairs(given, options)
-        return pairs if isinstance(pairs, Result) else _registered(pairs, options, limits)
-    return _registered(Pairs.of(*given), options, limits)
+    try:
+        if auto:
+            return _with_noise(given, options, limits)
+        return _registered(_pairs(given, options), options, limits)
+    except CollapsedError as error:
+        if options.scale is None:
+            raise
+        return collapsed(error, given[0], options)
+
+
+def _pairs(given: tuple[Any, Any, Any, Any], options: Options) -> Pairs:
+    """Checked pairs in memory."""
+    return Pairs.of(*given) if options.scale is None else similar_pairs(given, options)
 
 
 def _with_noise(given: tuple[Any, Any, Any, Any], options: Options, limits: Limits) -> Result:
     """With a noise bound estimated from the pairs."""
-    if options.scale is not None:
-        raise InputError("noise_bound is missing: it is estimated for rigid motions only, with estimate_scale give one")
     source, target, _, weights = given
+    _check_instances(options)
     kernels = _needed(options, len(source))
+
+    def with_bound(bound: float) -> Pairs:
+        return _pairs((source, target, bound, weights), options).confined(options.prior)
+
     with compiled_apart(limits, kernels), ctrl_c_cancels(limits):
         with limits.timed("noise"):
-            known = settled_noise(source, target, weights, options, limits)
+            known = settled_noise((source, target), options, limits, with_bound)
         log.info("%s", known.estimate.sentence)
+        estimate = known.estimate
         if options.max_instances == 1:
             _say_where_the_origin_is(known.pairs, options)
         if options.max_instances > 1:
             result = _registered(known.pairs, options, limits)
-        else:
+        elif options.scale is None:
             result = solve(known.pairs, options, limits, known.search, known.chosen)
-    noise = known.estimate.about(result.transformation, result.centre)
-    instances = tuple(
-        replace(one, noise=known.estimate.about(one.transformation, one.centre)) for one in result.instances
-    )
+        else:
+            estimate = estimate.with_scales(options.scale)
+            result = solve_similarity(known.pairs, options, limits, known.search, known.chosen)
+    noise = estimate.about(result.transformation, result.centre)
+    instances = tuple(replace(one, noise=estimate.about(one.transformation, one.centre)) for one in result.instances)
     return replace(result, noise=noise, instances=instances, message=f"{result.message}; {noise.sentence}")
 
 
@@ -239,16 +251,20 @@ def _needed(options: Options, pairs: int) -> tuple[str, ...]:
     return needed(options.certify, pairs=pairs, method=options.method, upright=upright, prior=prior)
 
 
+def _check_instances(options: Options) -> None:
+    if options.max_instances > 1 and options.scale is not None:
+        raise InputError("max_instances and estimate_scale do not go together yet: leave one of them out")
+
+
 def _registered(pairs: Pairs, options: Options, limits: Limits) -> Result:
     """Of checked pairs in memory, by what was asked for."""
+    _check_instances(options)
     _say_where_the_origin_is(pairs, options)
     kernels = _needed(options, len(pairs))
     with compiled_apart(limits, kernels), ctrl_c_cancels(limits):
         if options.max_instances > 1:
             from tear3d.instances.solve import solve_instances
 
-            if options.scale is not None:
-                raise InputError("max_instances and estimate_scale do not go together yet: leave one of them out")
             return solve_instances(pairs, options, limits)
         if options.scale is not None:
             return solve_similarity(pairs, options, limits)

@@ -12,10 +12,18 @@ import numpy as np
 
 from tear3d.errors import CollapsedError, InputError
 from tear3d.find.scales import SimilarSearch
+from tear3d.find.search import Search
+from tear3d.find.swell import climb_similar
 from tear3d.judge.ambiguity import Ambiguity, FreeMotion
 from tear3d.judge.around import Around
-from tear3d.judge.rivals import contest
-from tear3d.judge.similar import SimilarChance, image_size, judge_at_own_scale, triple_chance
+from tear3d.judge.similar import (
+    AtOwnScale,
+    best_with_an_image,
+    judge_at_own_scale,
+    scales_with_an_image,
+    shrunk,
+    triple_chance,
+)
 from tear3d.judge.uncertainty import scale_deviation
 from tear3d.judge.verdict import could_be_chance, said_first
 from tear3d.problem import ranks
@@ -25,16 +33,13 @@ from tear3d.problem.objective import Scored
 from tear3d.problem.options import Options
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
-from tear3d.problem.scales import ScaleRange, rigid_part, scaled, similar
+from tear3d.problem.scales import ScaleRange, scaled
 from tear3d.prove.certificate import Certificate, Proof
 from tear3d.result import Result
 from tear3d.solving import Ending, Whole, package, solve
 
 log = logging.getLogger("tear3d")
 
-LEAST_IMAGE = 1.0
-"""In noise bounds, root mean square: a scale that makes the source no larger than this is no pose, since anything near
-one point of the target agrees with it (free choice)."""
 AT_END = 1e-9
 _BEATEN = (
     "the best candidate that stands out; nothing is proven of it, since one saves more that shrinks the pairs which "
@@ -58,24 +63,30 @@ class Scene(NamedTuple):
         return f"with a scale of {low}" if self.span.low == self.span.high else f"with a scale from {low} to {high}"
 
 
-def solve_similarity(pairs: Pairs, options: Options, limits: Limits) -> Result:
-    """`register` with `estimate_scale` for checked pairs whose source was multiplied with `options.scale.middle`."""
+def solve_similarity(
+    pairs: Pairs,
+    options: Options,
+    limits: Limits,
+    search: Search | None = None,
+    chosen: Pose | None = None,
+) -> Result:
+    """`register` with `estimate_scale` for `similar_pairs`; `search` and `chosen` as for `solve`."""
     assert options.scale is not None
     ranks.load()
     pairs.check_range(options.the_loss)
     factor = options.scale.middle
     span = options.scale.over(factor)
-    if span.low == span.high:
-        fixed = solve(scaled(pairs, span.low), replace(options, scale=None), limits)
-        result = _outside(fixed, span.low * factor)
+    if options.scale.only:
+        fixed = solve(pairs, replace(options, scale=None), limits, search, chosen)
+        result = _outside(fixed, options.scale.applied)
         named = "" if options.scale.low == 1.0 else f"; the scale is the one given, {_exact(options.scale.low)}"
         return replace(
             result,
             message=result.message + named,
             settings=result.settings | {"scale": list(options.scale)},
         )
-    least = _rounded_up(LEAST_IMAGE * pairs.typical_bound / max(pairs.radius, 1e-300) * factor) / factor
-    if least > span.high:
+    looked_at = scales_with_an_image(pairs, options.scale)
+    if looked_at.low > looked_at.high:
         size = span.high * pairs.radius / pairs.typical_bound
         return no_pose(
             pairs.num_given,
@@ -84,74 +95,50 @@ def solve_similarity(pairs: Pairs, options: Options, limits: Limits) -> Result:
             f"{_exact(options.scale.high)}, its image is {size:.2g} noise bounds large (root mean square), "
             "and anything near a point would agree",
         )
-    scene = Scene(pairs, factor, ScaleRange(max(span.low, least), span.high), least > span.low)
-    return _solved(scene, options, limits)
+    scene = Scene(pairs, factor, looked_at, looked_at.low > span.low)
+    return _solved(scene, options, limits, search, chosen)
 
 
-def _solved(scene: Scene, options: Options, limits: Limits) -> Result:
+def _solved(scene: Scene, options: Options, limits: Limits, given: Search | None, chosen: Pose | None) -> Result:
     pairs, span, loss = scene.pairs, scene.span, options.the_loss
     with limits.timed("candidates"):
         triples = triple_chance(pairs, span)
-        search = SimilarSearch.over(pairs, options, span, limits, judge_at_own_scale(triples))
-        best = _best(search)
+        search = given or SimilarSearch.over(pairs, options, span, limits, judge_at_own_scale(triples))
+        if chosen is None:
+            best = Scored(*best_with_an_image(search)[:2])
+        else:
+            best = Scored(*climb_similar(pairs, chosen, loss, span, graduated=False, limits=limits)[:2])
         rivals = search.rivals(best.pose)
     log.info("candidate saves %.6g after %.3f s", best.saving, limits.seconds)
     with limits.timed("judgement"):
-        frame = _Scaled(scene, best, triples)
-        compared = contest(frame.chance, frame.pose, [frame.inside(pose) for pose in rivals], loss)
-    shrunk = _shrunk(pairs, best.pose)
+        frame = AtOwnScale(pairs, best.pose, triples)
+        compared = frame.contest(rivals, loss)
+    was_shrunk = shrunk(pairs, best.pose)
     proof, ended = Proof(best), limits.exceeded()
-    if options.certify and ended is None and not could_be_chance(compared.significance) and not shrunk:
+    if options.certify and ended is None and not could_be_chance(compared.significance) and not was_shrunk:
         from tear3d.prove.scales.search import prove_similarity
 
         with limits.proving():
-            proof = prove_similarity(pairs, best, span, options, limits, scene.words, partial(_shrunk, pairs))
+            proof = prove_similarity(pairs, best, span, options, limits, scene.words, partial(shrunk, pairs))
             ended = limits.exceeded()
-    beaten = not shrunk and _shrunk(pairs, proof.best.pose)
+    beaten = not was_shrunk and shrunk(pairs, proof.best.pose)
     if beaten:  # the pose still stands out, but what saves most is none
         proof, ended = Proof(best), None
     if not proof.about(best):
         with limits.timed("judgement"):
-            frame = _Scaled(scene, proof.best, triples)
-            others = search.others(proof.best.pose, [best.pose, *rivals])
-            compared = contest(frame.chance, frame.pose, [frame.inside(pose) for pose in others], loss)
+            frame = AtOwnScale(pairs, proof.best.pose, triples)
+            compared = frame.contest(search.others(proof.best.pose, [best.pose, *rivals]), loss)
     with limits.timed("packaging"):
         ending = Ending(ended, search.done, limits.laps)
         around = Around(frame.pairs, frame.pose)
         own = proof._replace(best=Scored(frame.pose, proof.best.saving))
         rigid = package(around, own, options, ending, compared, Whole.of(frame.pairs, loss, compared))
         result = _outside(rigid, frame.scale * scene.factor, frame.scale * scene.factor * scale_deviation(around, loss))
-    if _shrunk(pairs, proof.best.pose):
+    if shrunk(pairs, proof.best.pose):
         return _not_believed(result)
     if beaten:
         return replace(result, message=said_first(result.ambiguity, _BEATEN + _notes(scene, frame.scale)))
     return replace(result, message=result.message + _notes(scene, frame.scale)) if result.success else result
-
-
-def _best(search: SimilarSearch) -> Scored:
-    """The best candidate whose image is larger than the noise; if there is none, the best."""
-    sample, members = search.pool.pairs, search.ranked()
-    large = (member for member in members if not _shrunk(sample, member.pose))
-    return Scored(*search.refined(next(large, members[0]))[:2])
-
-
-def _shrunk(pairs: Pairs, pose: Pose) -> bool:
-    """Whether the image of what agrees with a similarity is no larger than the noise."""
-    return image_size(pairs, pose) <= LEAST_IMAGE
-
-
-class _Scaled:
-    """The pairs with the source as large as a similarity makes it: there it is a motion, and is judged as one."""
-
-    def __init__(self, scene: Scene, best: Scored, triples: float) -> None:
-        self.scale, self.pose = rigid_part(best.pose)
-        self.pose = self.pose.orthonormal()
-        self.pairs = scaled(scene.pairs, self.scale)
-        self.chance = SimilarChance(self.pairs, triples)
-
-    def inside(self, pose: Pose) -> Pose:
-        """Another similarity, for these pairs."""
-        return similar(1.0 / self.scale, pose)
 
 
 def _outside(result: Result, scale: float, deviation: float = math.nan) -> Result:
@@ -229,8 +216,9 @@ def no_pose(num_pairs: int, options: Options, message: str) -> Result:
     )
 
 
-def scaled_pairs(given: tuple[Any, Any, Any, Any], options: Options) -> Pairs | Result:
-    """The pairs of a problem with a scale, or a result that says why there is none to be found: a cloud collapsed."""
+def similar_pairs(given: tuple[Any, Any, Any, Any], options: Options) -> Pairs:
+    """The checked pairs of a problem with a scale. Their source is multiplied with the middle of the scales allowed; if
+    only one is, with that, which leaves a rigid problem."""
     assert options.scale is not None
     if options.prior is not None:
         raise InputError(
@@ -238,26 +226,27 @@ def scaled_pairs(given: tuple[Any, Any, Any, Any], options: Options) -> Pairs | 
             "them out"
         )
     factor = options.scale.middle
+    span = options.scale.over(factor)
     try:
-        return Pairs.of(*given, factor=factor, scales=options.scale.over(factor))
-    except CollapsedError as error:
-        scale = "zero" if error.cloud == "target" else "without bound"
-        reason = f"all {error.cloud} points coincide: the scale would be {scale}, and that is no pose"
-        return no_pose(len(as_points(given[0], "source")), options, reason)
+        pairs = Pairs.of(*given, factor=factor, scales=span)
+    except CollapsedError:
+        raise
     except InputError as error:
         if factor == 1.0:
             raise
         note = f"source coordinates times {factor:g}, the middle of scale_range"
         raise InputError(f"{error} ({note})") from None
+    return scaled(pairs, span.low) if options.scale.only else pairs
+
+
+def collapsed(error: CollapsedError, source: Any, options: Options) -> Result:
+    """That the points of a cloud coincide, so that there is no scale to be found."""
+    scale = "zero" if error.cloud == "target" else "without bound"
+    reason = f"all {error.cloud} points coincide: the scale would be {scale}, and that is no pose"
+    return no_pose(len(as_points(source, "source")), options, reason)
 
 
 def _exact(value: float) -> str:
     """A number in as few digits as say exactly which it is."""
     short = f"{value:.6g}"
     return short if float(short) == value else repr(value)
-
-
-def _rounded_up(value: float) -> float:
-    """To two digits, upwards."""
-    step = 10.0 ** (math.floor(math.log10(value)) - 1)
-    return float(f"{math.ceil(value / step) * step:.3g}")

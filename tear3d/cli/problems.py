@@ -52,8 +52,8 @@ NoiseBound = Annotated[
         "-n",
         parser=_bound,
         metavar="LENGTH|auto",
-        help="Largest distance, in the units of the points, between a right pair's target and its moved source; auto: "
-        "estimated from the pairs, as it is when neither this nor the file says.",
+        help="Largest distance, in the units of the points (with --scale, of the target), between a right pair's "
+        "target and its moved source; auto: estimated from the pairs, as it is when neither this nor the file says.",
         show_default=False,
     ),
 ]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tear3d.find.seekers import TOLERANCE
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.pairs import Pairs
+from tear3d.problem.ranks import median
 from tear3d.problem.scales import ScaleRange
 
 BINS, FINEST = 2048, 2e-3
@@ -81,7 +82,7 @@ class Ratios:
                 scale = _deepest(np.maximum(low[k, here], self.low), np.minimum(high[k, here], self.high))
                 rows = here[(low[k, here] <= scale) & (high[k, here] >= scale)]
                 found.append(Proposal(first + k, math.exp(scale), rows))
-                apart = 1 + int(0.5 * float(np.median((high - low)[k, here])) / self.width)
+                apart = 1 + int(0.5 * median(high[k, here] - low[k, here]) / self.width)
                 surprise[k, max(0, peak - apart) : peak + apart + 1] = -np.inf
         return found
 

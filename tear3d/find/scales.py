@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal
 
@@ -49,17 +50,31 @@ class SimilarPool(Pool):
         return Member(reached.pose, reached.saving, reached.num_inliers, self.probes.images(reached.pose.row))
 
 
+@dataclass(frozen=True, eq=False)
 class SimilarSearch(Search):
     """A search for similarities that has come to its end."""
 
+    _rest: dict[bytes, list[Pose]] = field(default_factory=dict, repr=False)
+    """Others than a pose, by its row."""
+
     @classmethod
     def over(
-        cls, pairs: Pairs, options: Options, span: ScaleRange, limits: Limits, judge: Callable[[Pairs], Judge]
+        cls,
+        pairs: Pairs,
+        options: Options,
+        span: ScaleRange,
+        limits: Limits,
+        judge: Callable[[Pairs], Judge],
+        pivots: int | None = None,
     ) -> SimilarSearch:
-        """Search until nothing better is to be expected; there is at least one pose."""
+        """Search until nothing better is to be expected; there is at least one pose.
+
+        With a number of `pivots`, all pairs of a sample are looked at in one turn, with so many.
+        """
         sample = draw_sample(pairs, options.seed)
         pool = SimilarPool(sample, options.the_loss, judge(sample), limits, span)
-        tried, ended_by = _explore(pool)
+        turns = _turns(len(sample)) if pivots is None else [(len(sample), pivots)]
+        tried, ended_by = _explore(pool, turns)
         if pool.best is None or pool.best.count < 0.5 * len(sample):
             pool.offer(similar_fit(sample.x, sample.y, span).row)
         return cls(pairs, pool, options, judge, tried, ended_by)
@@ -73,6 +88,12 @@ class SimilarSearch(Search):
 
     def _search_rest(self, best: Pose) -> list[Pose]:
         """Other similarities, from a short search among the pairs that `best` does not explain."""
+        key = best.row.tobytes()
+        if key not in self._rest:
+            self._rest[key] = self._others_than(best)
+        return list(self._rest[key])
+
+    def _others_than(self, best: Pose) -> list[Pose]:
         pool = self.pool
         assert isinstance(pool, SimilarPool)
         rest = pool.pairs.take(np.flatnonzero(~inlier_mask(pool.pairs, best, SAME)))
@@ -92,7 +113,14 @@ def similar_fit(source: FloatArray, target: FloatArray, span: ScaleRange) -> Pos
     return similar(scale, Pose(rotation, target.mean(axis=0) - scale * rotation @ source.mean(axis=0)))
 
 
-def _explore(pool: SimilarPool) -> tuple[int, Literal["hits", "exhausted", "time_limit", "interrupted", "node_limit"]]:
+def _turns(n: int) -> list[tuple[int, int]]:
+    """Pairs and pivots, in turn."""
+    return [(size, PIVOTS) for size in (*(size for size in SIZES if size < n), min(n, SIZES[-1]))]
+
+
+def _explore(
+    pool: SimilarPool, turns: list[tuple[int, int]]
+) -> tuple[int, Literal["hits", "exhausted", "time_limit", "interrupted", "node_limit"]]:
     """Fill the pool; how many pivots were tried, and why it ended."""
     pairs, limits = pool.pairs, pool.limits
     tried = 0
@@ -100,9 +128,9 @@ def _explore(pool: SimilarPool) -> tuple[int, Literal["hits", "exhausted", "time
         for triple in combinations(range(len(pairs)), 3):
             pool.offer(similar_fit(pairs.x[list(triple)], pairs.y[list(triple)], pool.span).row)
         return len(pairs), "exhausted"
-    for size in [size for size in SIZES if size < len(pairs)] + [min(len(pairs), SIZES[-1])]:
-        turn = _Turn(pool, min(size, len(pairs)))
-        over = turn.run()
+    for size, pivots in turns:
+        turn = _Turn(pool, size)
+        over = turn.run(pivots)
         tried += turn.tried
         if limits.over():
             return tried, limits.exceeded() or "time_limit"
@@ -123,7 +151,7 @@ class _Turn:
         self.dtype = np.float32 if pool.pairs.typical_bound >= FINE and largest <= COARSE else np.float64
         self.aim = Aim(pool.loss.code, TOLERANCE, np.inf, PRUNE)
 
-    def run(self, most: int = PIVOTS) -> bool:
+    def run(self, most: int) -> bool:
         """Try pivots in turn; True when nothing better is to be expected, or the limits are over."""
         pivots = min(self.size, most)
         poses, scores = np.empty((pivots, 12)), np.zeros(pivots)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tear3d.problem.arrays import FloatArray
+from tear3d.problem.scales import ScaleRange, scale_of
 from tear3d.problem.strict import strict
 from tear3d.problem.turns import angle_of
 
@@ -30,6 +31,8 @@ class At(NamedTuple):
     """The angle between its rotation and that of the result, ..."""
     shift: float = float("nan")
     """... and the distance between where the two put the middle of the source."""
+    scale: float = 1.0
+    """Target over source; 1 unless it was sought."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +69,10 @@ class NoiseEstimate:
         curve = tuple(_compared(at, transformation, middle) for at in self.curve)
         return replace(self, curve=curve)
 
+    def with_scales(self, allowed: ScaleRange) -> NoiseEstimate:
+        """The same for the source as it was given, before it was multiplied as the scales allowed have it."""
+        return replace(self, curve=tuple(_with_scale(at, allowed) for at in self.curve))
+
     def to_dict(self) -> dict[str, Any]:
         """Ready for strict JSON."""
         values = {name: getattr(self, name) for name in ("noise_bound", "sigma", "low", "high", "trusted", "sentence")}
@@ -74,6 +81,12 @@ class NoiseEstimate:
             | {"curve": [at._asdict() for at in self.curve]}
         )
         return found
+
+
+def _with_scale(at: At, allowed: ScaleRange) -> At:
+    matrix = at.transformation.copy()
+    matrix[:3, :3] *= allowed.applied
+    return at._replace(transformation=matrix, scale=allowed.low if allowed.only else scale_of(matrix[:3, :3]))
 
 
 def _compared(at: At, other: FloatArray, middle: FloatArray) -> At:
@@ -87,4 +100,4 @@ def _compared(at: At, other: FloatArray, middle: FloatArray) -> At:
 
 def _turn(pose: FloatArray) -> FloatArray:
     """The rotation, without a scale."""
-    return np.asarray(pose[:3, :3] / np.cbrt(np.linalg.det(pose[:3, :3])))
+    return np.asarray(pose[:3, :3] / scale_of(pose[:3, :3]))

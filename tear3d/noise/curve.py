@@ -10,7 +10,6 @@ import numpy as np
 from tear3d.judge.bound import At
 from tear3d.judge.standing import standing
 from tear3d.noise.ladder import Ladder
-from tear3d.noise.rungs import Rung
 from tear3d.problem.objective import saving_and_count
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
@@ -48,12 +47,12 @@ def _followed(ladder: Ladder, pairs: Pairs, bounds: list[float], poses: list[Pos
     for bound in bounds:
         if limits.over():
             return
-        rung = Rung(ladder.sample, bound)
+        rung = ladder.at(bound)
         first, *others = [rung.climb(pose, options, limits, graduated=False) for pose in poses]
         poses = [first.pose, *(other.pose for other in others)]
         rivals = [other.level for other in others if not rung.same(other.pose, first.pose)]
         given = frame.outside(first.pose)
         scaled = replace(pairs, xi=np.array([bound * frame.unit / pairs.frame.unit]))
         inliers = saving_and_count(scaled, pairs.frame.inside(given), options.the_loss)[1]
-        level = standing(first.level, rivals, rung.chance.log10_tests)
+        level = standing(first.level, rivals, first.log10_tests)
         yield At(bound * frame.unit, given.matrix, inliers, level)

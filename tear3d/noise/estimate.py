@@ -12,6 +12,7 @@ from tear3d.judge.bound import FACTOR, NoiseEstimate
 from tear3d.judge.chance import SIGNIFICANT
 from tear3d.noise.ladder import EFFORTS, Found, Ladder
 from tear3d.noise.rungs import STEP, TOP, Rung, unit_sample
+from tear3d.noise.similar import target_sample
 from tear3d.noise.spread import Spread, measure
 from tear3d.problem.flat import axes_of
 from tear3d.problem.limits import Limits
@@ -101,7 +102,7 @@ def _most_surprising(found: list[Found]) -> Found:
 def _quick(ladder: Ladder, found: Found) -> bool:
     """Whether all pairs can be searched at a rung with the largest effort: where no pose stands out from chance it is
     not worth more to look for the best of those."""
-    return ladder.rung(found.rung).size(EFFORTS[-1]) == len(ladder.sample)
+    return ladder.rung(found.rung).looks_at_all(EFFORTS[-1])
 
 
 def _doubt(found: list[Found], ladder: Ladder, most: Found) -> str:
@@ -123,20 +124,20 @@ def _descend(ladder: Ladder, anchor: Rung, pose: Pose) -> tuple[Spread | None, P
     """The spread around a pose, looked at as closely as it takes."""
     rung, spread = anchor, None
     for _ in range(DESCENTS):
-        spread = measure(residuals(rung.pairs, pose), rung.bound, axes_of(rung.pairs))
+        spread = measure(residuals(rung.pairs, pose), rung.bound, axes_of(rung.pairs), rung.freedom)
         if spread is None:
             return None, pose
         closer = max(FACTOR * spread.sigma, ladder.lowest)
         if closer > 0.25 * rung.bound or ladder.limits.over():
             break
-        rung = Rung(ladder.sample, closer)
+        rung = ladder.at(closer)
         pose = rung.climb(pose, ladder.options, ladder.limits).pose
     return spread, pose
 
 
 def ladder_of(pairs: Pairs, options: Options, limits: Limits, least: float) -> Ladder:
     """What to climb: a sample of the pairs; `least` is the smallest noise bound their digits allow, in units given."""
-    sample = unit_sample(pairs, options.seed)
+    sample = (unit_sample if options.scale is None else target_sample)(pairs, options.seed)
     alone = replace(options, certify=False, max_instances=1)
     return Ladder(sample, alone, limits, least / sample.frame.unit)
 

@@ -7,12 +7,16 @@ twice as much eight times as many agree by chance.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+
+import numpy as np
 
 from tear3d.find.search import Search
 from tear3d.judge.chance import SIGNIFICANT
+from tear3d.judge.similar import Triples
 from tear3d.noise.rungs import RUNGS, STEP, TOP, Rung, Seen
+from tear3d.noise.similar import SimilarRung
 from tear3d.problem.limits import Limits
 from tear3d.problem.options import Options
 from tear3d.problem.pairs import Pairs
@@ -47,7 +51,7 @@ class Found:
     @property
     def surprise(self) -> float:
         """How far the level of the pose lies below that of one which nothing bears out."""
-        return self.ladder.rung(self.rung).chance.log10_tests - self.seen.level
+        return self.seen.log10_tests - self.seen.level
 
 
 class Track:
@@ -80,8 +84,21 @@ class Ladder:
 
     def rung(self, number: int) -> Rung:
         if number not in self._rungs:
-            self._rungs[number] = Rung(self.sample, TOP * STEP**number)
+            self._rungs[number] = self.at(TOP * STEP**number)
         return self._rungs[number]
+
+    def at(self, bound: float) -> Rung:
+        """The sample at a noise bound."""
+        pairs, scale = replace(self.sample, xi=np.array([bound])), self.options.scale
+        return Rung(pairs) if scale is None else SimilarRung(pairs, scale, self._triples)
+
+    def over(self, pairs: Pairs) -> Rung:
+        """Pairs at their own noise bound."""
+        return Rung(pairs) if self.options.scale is None else SimilarRung(pairs, self.options.scale)
+
+    @cached_property
+    def _triples(self) -> Triples:
+        return Triples(self.sample)
 
     @property
     def count(self) -> int:
@@ -107,17 +124,13 @@ class Ladder:
         return sorted(best.values(), key=lambda found: found.seen.level)
 
     def _hopeless(self, above: Found | None) -> bool:
-        """Whether rungs below one need no search: no pose there has more pairs than it takes, and one, of all; at a
-        smaller bound it would have no more, and that does not stand out from chance at any."""
-        if above is None or not above.search.done or len(above.search.pairs) < len(self.sample):
-            return False
-        few = self.rung(above.rung).chance.witnesses + 1
-        return all(member.count <= few for member in above.search.pool.members)
+        """Whether rungs below one need no search."""
+        return above is not None and self.rung(above.rung).rules_out_finer(above.search)
 
     def _more(self, number: int, effort: float) -> bool:
-        """Whether a search with this effort sees more pairs than the one before."""
+        """Whether a search with this effort looks at more than the one before."""
         rung = self.rung(number)
-        return rung.size(effort) > rung.size(effort / 8.0)
+        return rung.share(effort) != rung.share(effort / 8.0)
 
     def _search(self, number: int, effort: float, best: dict[int, Found]) -> None:
         if number in best and not self._more(number, effort):

@@ -9,13 +9,11 @@ from typing import NamedTuple
 
 from tear3d.find.search import Search
 from tear3d.judge.bound import NoiseEstimate
-from tear3d.judge.chance import SIGNIFICANT, Chance
-from tear3d.judge.rivals import contest
+from tear3d.judge.chance import SIGNIFICANT
 from tear3d.judge.standing import standing
 from tear3d.noise.curve import RIVALS, sensitivity
 from tear3d.noise.estimate import Guess, guess
 from tear3d.noise.ladder import Ladder
-from tear3d.noise.rungs import Rung
 from tear3d.problem.objective import saving_and_count
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
@@ -46,14 +44,14 @@ def settle(ladder: Ladder, with_bound: Callable[[float], Pairs]) -> Settled:
     known = guess(ladder)
     for bound in _bounds(known):
         last = bound == known.anchor or not known.trusted or ladder.limits.over()
-        rung = Rung(ladder.sample, bound)
+        rung = ladder.at(bound)
         kept = rung.climb(known.pose, ladder.options, ladder.limits)
-        if standing(kept.level, [], rung.chance.log10_tests) > SIGNIFICANT and not last:
+        if standing(kept.level, [], kept.log10_tests) > SIGNIFICANT and not last:
             continue
         pairs = with_bound(bound * known.unit)
-        chance = Chance(pairs)
-        search = Search.run(pairs, ladder.options, ladder.limits, chance.like)
-        best = search.refined(search.ranked()[0]).pose
+        whole = ladder.over(pairs)
+        search = whole.explored(pairs, ladder.options, ladder.limits)
+        best = whole.best(search)
         chosen = None
         if not rung.same(_inside(ladder, pairs, best), known.pose):
             own = _outside(ladder, pairs, kept.pose)
@@ -61,7 +59,7 @@ def settle(ladder: Ladder, with_bound: Callable[[float], Pairs]) -> Settled:
                 best = chosen = own
             elif not last:
                 continue
-        compared = contest(chance, best, search.rivals(best), ladder.options.the_loss)
+        compared = whole.contest(best, search.rivals(best), ladder.options.the_loss)
         if last or compared.significance <= SIGNIFICANT:
             break
     if compared.significance > SIGNIFICANT:

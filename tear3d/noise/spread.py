@@ -45,7 +45,7 @@ class Spread(NamedTuple):
     """Pairs it was measured on: the expected number of right ones."""
 
 
-def measure(residuals: FloatArray, bound: float, axes: int = 3) -> Spread | None:
+def measure(residuals: FloatArray, bound: float, axes: int = 3, freedom: int = 6) -> Spread | None:
     """The spread of the residuals around a pose.
 
     Parameters
@@ -56,6 +56,8 @@ def measure(residuals: FloatArray, bound: float, axes: int = 3) -> Spread | None
         The noise bound at which the pose is least likely by chance.
     axes : {3, 2}
         Along which pairs can be off: two in a plane.
+    freedom : int
+        How many numbers the pose has.
 
     Returns
     -------
@@ -79,8 +81,8 @@ def measure(residuals: FloatArray, bound: float, axes: int = 3) -> Spread | None
         # The narrowest: real residuals have tails that are no Gaussian's, and a wider one would take in more of them.
         chosen = whole[0] if whole else fits[-1]
         others = [fit.sigma for fit in fits if chosen.width <= fit.width <= WIDER * chosen.width]
-    # Three coordinates of each right pair, less the six numbers of the pose; in a plane two, and three.
-    free = max(1.0, axes * chosen.right - 3.0 * (axes - 1))
+    # Three coordinates of each right pair, in a plane two, less the numbers of the pose.
+    free = max(1.0, axes * chosen.right - freedom)
     lost = math.sqrt(axes * chosen.right / free)
     error = 2.0 / math.sqrt(2.0 * free * chosen.share)
     low, high = lost * min(others) / (1.0 + error), lost * max(others) * (1.0 + error)

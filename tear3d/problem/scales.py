@@ -52,6 +52,16 @@ class ScaleRange(NamedTuple):
         """A power of two in the middle, by which numbers are multiplied without rounding."""
         return math.ldexp(1.0, round(0.5 * (math.log2(self.low) + math.log2(self.high))))
 
+    @property
+    def only(self) -> bool:
+        """Whether one scale is all that is allowed."""
+        return self.low == self.high
+
+    @property
+    def applied(self) -> float:
+        """What the source is multiplied with before pairs are looked at: the only scale, or the middle."""
+        return self.low if self.only else self.middle
+
     def over(self, factor: float) -> ScaleRange:
         """The same for a source that was multiplied with `factor`."""
         return ScaleRange(self.low / factor, self.high / factor)

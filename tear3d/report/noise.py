@@ -22,7 +22,9 @@ def section(result: Result) -> str:
         return ""
     parts = [f'<table class="facts">{_facts(noise)}</table>']
     if len(noise.curve) > 1:
-        parts += [f"<figure>{chart}</figure>" for chart in (_inliers(noise), _significance(noise), _turn(noise))]
+        charts = [_inliers(noise), _significance(noise), _turn(noise)]
+        charts += [_scale(noise)] if _has_scales(noise) else []
+        parts += [f"<figure>{chart}</figure>" for chart in charts]
     text = "The limits of the call left no time for curves."
     if len(noise.curve) > 1:
         text = (
@@ -71,6 +73,18 @@ def _turn(noise: NoiseEstimate) -> str:
     return _chart(noise, y, "degrees from the pose of the result", values, "Turn of the pose against the noise bound")
 
 
+def _scale(noise: NoiseEstimate) -> str:
+    values = [at.scale for at in noise.curve]
+    edge = 0.2 * (max(values) - min(values))
+    y = Scale(min(values) - edge, max(values) + edge, HEIGHT - BOTTOM, TOP)
+    return _chart(noise, y, "scale, target over source", values, "Scale against the noise bound")
+
+
+def _has_scales(noise: NoiseEstimate) -> bool:
+    """Whether a scale was sought: another at every noise bound."""
+    return len({at.scale for at in noise.curve}) > 1
+
+
 def _chart(noise: NoiseEstimate, y: Scale, label: str, values: Iterable[float], title: str) -> str:
     bounds = [at.noise_bound for at in noise.curve]
     x = Scale(bounds[0], bounds[-1], LEFT, WIDTH - RIGHT, log=True)
@@ -78,7 +92,8 @@ def _chart(noise: NoiseEstimate, y: Scale, label: str, values: Iterable[float], 
     line = "M" + "L".join(f"{a},{b}" for a, b in points)
     dots = "".join(f'<circle class="dot" cx="{a}" cy="{b}" r="2.5"/>' for a, b in points)
     body = axes.left_axis(y, label) + _band(noise, x) + f'<path class="found" d="{line}"/>{dots}' + _mark(noise, x)
-    return axes.svg(body + axes.bottom_axis(x, "noise bound, in units of the data"), title)
+    units = "target" if _has_scales(noise) else "data"
+    return axes.svg(body + axes.bottom_axis(x, f"noise bound, in units of the {units}"), title)
 
 
 def _band(noise: NoiseEstimate, x: Scale) -> str:

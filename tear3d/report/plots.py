@@ -62,7 +62,7 @@ def _plot_clouds(
 
 
 def noise_curves(result: Result) -> Figure:
-    """Inliers, significance and turn of the pose against the noise bound, when it was estimated.
+    """Inliers, significance, turn and scale of the pose against the noise bound, when it was estimated.
 
     Parameters
     ----------
@@ -78,12 +78,15 @@ def noise_curves(result: Result) -> Figure:
         "−significance": [-at.significance for at in curve],
         "degrees from the result": [at.degrees for at in curve],
     }
+    scales = [at.scale for at in curve]
+    if len(set(scales)) > 1:  # they were sought
+        drawn["scale"] = scales
     figure = figures.Figure()
     for k, (name, values) in enumerate(drawn.items()):
         number = "" if k == 0 else str(k + 1)
         figure.add_scatter(x=bounds, y=values, name=name, mode="lines+markers", yaxis=f"y{number}")
-        top = 1.0 - k / 3.0
-        figure.update_layout({f"yaxis{number}": {"domain": [max(0.0, top - 0.28), top], "title": name}})
+        top = 1.0 - k / len(drawn)
+        figure.update_layout({f"yaxis{number}": {"domain": [max(0.0, top - 0.84 / len(drawn)), top], "title": name}})
     figure.add_vline(result.noise.noise_bound, line_dash="dash")
     figure.update_xaxes(type="log", title="noise bound")
     figure.update_layout(title="The noise bound", showlegend=False)

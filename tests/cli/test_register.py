@@ -93,6 +93,22 @@ def test_noise_bound_comes_from_the_command_the_file_or_the_pairs(solver, pairs_
         assert solver.calls[-1]["noise_bound"] == (bound if bound == "auto" else pytest.approx(bound))
 
 
+@pytest.mark.parametrize("flags", [(), ("--noise-bound", "auto")])
+def test_a_scale_needs_no_noise_bound(flags, tmp_path):
+    given = make_problem(500, 0.8, scale=2.5, seed=1)
+    write_pairs(tmp_path / "p.csv", given.source, given.target)
+    done = run("register", tmp_path / "p.csv", "--scale", *flags, "--certify", "none", "--json", "-o", tmp_path / "out")
+    found = json.loads(done.stdout)
+    assert found["success"]
+    assert found["scale"] == pytest.approx(2.5, rel=0.02)
+    noise = found["noise"]
+    assert noise["noise_bound"] == pytest.approx(given.noise_bound, rel=0.2)
+    assert noise["low"] < given.noise_bound < noise["high"]
+    assert noise["sentence"] in found["message"]
+    assert noise["curve"][-1]["noise_bound"] == pytest.approx(10.0 * noise["noise_bound"])
+    assert '<section id="noise">' in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+
+
 def test_the_level_of_proof_reaches_the_solver(solver, pairs_file):
     cases = {
         (): True,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tear3d
-from tear3d.judge.similar import SimilarChance, image_size, triple_chance
+from tear3d.judge.similar import SimilarChance, Triples, image_size, triple_chance
 from tear3d.problem.pairs import Pairs
 from tear3d.problem.pose import Pose
 from tear3d.problem.scales import ScaleRange, similar
@@ -29,6 +29,17 @@ def test_triples_are_counted_as_one_by_one():
     measured = triple_chance(pairs, ScaleRange(0.5, 2.0), draws=20_000)
     assert measured == pytest.approx(hits / total, abs=0.03)
     assert triple_chance(pairs, ScaleRange(1e-6, 1e-5), draws=100) > 0.0
+
+
+def test_triples_know_the_bounds_of_their_pairs():
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(8, 3)), rng.normal(size=(8, 3))
+    pairs = Pairs(x, y, np.full(1, 0.2), np.ones(1), None, np.zeros(3), np.zeros(3))
+    triples, span = Triples(pairs), ScaleRange(0.5, 2.0)
+    shared = [triples.chance(np.full(1, bound), span) for bound in (0.05, 0.2, 0.4)]
+    assert shared == sorted(shared)
+    assert shared[1] == triple_chance(pairs, span) == triples.chance(np.full(8, 0.2), span)
+    assert shared[0] < triples.chance(np.array([0.05, 0.4] * 4), span) < shared[2]
 
 
 def test_more_scales_are_more_tests():

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from tear3d.find.scales import similar_fit
 from tear3d.judge.bound import FACTOR
 from tear3d.noise.estimate import Guess
 from tear3d.noise.spread import Spread, measure
 from tear3d.problem.pose import Pose
+from tear3d.problem.scales import ScaleRange
 
 
 def residuals(right, wrong, sigma=0.01, reach=2.0, seed=0):
@@ -29,6 +31,21 @@ def test_the_interval_holds_the_truth():
     found = [measure(residuals(40, 3000, seed=seed), 0.03) for seed in range(40)]
     assert np.mean([each.low < 0.01 < each.high for each in found]) >= 0.9
     assert np.median([each.high / each.low for each in found]) < 1.5
+
+
+def test_the_numbers_of_the_pose_are_accounted_for():
+    """Twelve pairs and a similarity fitted to them: their residuals are smaller than the noise, the spread is not."""
+    rng = np.random.default_rng(3)
+    found = []
+    for _ in range(200):
+        x = rng.normal(size=(12, 3))
+        y = x + 0.01 * rng.standard_normal((12, 3))
+        pose = similar_fit(x, y, ScaleRange(0.1, 10.0))
+        apart = np.concatenate([np.linalg.norm(y - pose.apply(x), axis=1), np.linspace(0.5, 5.0, 50)])
+        found.append([measure(apart, 0.03, freedom=freedom).sigma for freedom in (0, 7)])
+    ignored, counted = np.sqrt(np.mean(np.square(found), axis=0))
+    assert counted == pytest.approx(0.01, rel=0.04)
+    assert ignored < 0.0095
 
 
 def test_of_heavy_tails_the_core_counts():

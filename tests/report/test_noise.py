@@ -53,3 +53,17 @@ def test_the_curves_are_drawn_in_notebooks(solved):
     assert [len(line.x) for line in figure.data] == [len(solved[1].noise.curve)] * 3
     with pytest.raises(InputError, match="no curve"):
         replace(solved[1], noise=None).plot(kind="noise")
+
+
+def test_with_a_scale_its_curve_is_shown_and_lengths_are_the_targets(tmp_path):
+    problem = make_problem(500, 0.8, scale=1.7, seed=1)
+    result = tear3d.register(problem.source, problem.target, certify=False, estimate_scale=True)
+    page = write_report(tmp_path / "r.html", result, problem.source, problem.target).read_text(encoding="utf-8")
+    part = page[page.index('<section id="noise">') : page.index('<section id="search">')]
+    assert part.count("<svg") == 4
+    assert part.count('class="dot"') == 4 * len(result.noise.curve)
+    assert "in units of the target" in part
+    assert "in units of the data" not in part
+    assert result.noise.why in part
+    pytest.importorskip("plotly")
+    assert [line.name for line in result.plot(kind="noise").data][-1] == "scale"
