@@ -222,8 +222,8 @@ def similar_pairs(given: tuple[Any, Any, Any, Any], options: Options) -> Pairs:
     assert options.scale is not None
     if options.prior is not None:
         raise InputError(
-            "estimate_scale does not go with rotation_axis, rotation, initial, planar or N×2 points yet: leave one of "
-            "them out"
+            "estimate_scale does not go with what is known of the pose (an axis, a rotation, an initial pose, a plane, "
+            "N×2 points) yet: leave one of them out"
         )
     factor = options.scale.middle
     span = options.scale.over(factor)

@@ -101,3 +101,31 @@ def test_a_noise_bound_that_was_not_settled_is_not_said_to_show_nothing():
     assert not found.noise.trusted
     assert "before it was settled" in found.message
     assert "no pose stood out" not in found.message
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-6, 1e6])
+@pytest.mark.parametrize("known", ["planar", "within", "shift"])
+def test_a_cloud_as_far_as_float64_bears_is_registered(unit, known):
+    """3·10⁸ of its sizes from the origin."""
+    turn = turn_about(np.array([0.0, 0.0, 1.0]), 1.2)
+    problem = tear3d.synthetic.make_problem(400, 0.8, rotation=turn, seed=3)
+    source, target, pose = moved_to(problem, np.array([1e8, -1e8, 3e7]))
+    up = np.array([0.0, 0.0, problem.transformation[2, 3]])  # level motion only
+    source, target = unit * source, unit * (target - up)
+    pose[:3, 3] = unit * (pose[:3, 3] - up + [0.1, 0.1, 0.0])
+    options = {
+        "planar": {"rotation_axis": (0, 0, 1), "planar": True},
+        "within": {"initial": pose, "within": (10.0, 0.5 * unit)},
+        "shift": {"initial": pose, "within": (None, 0.5 * unit)},
+    }[known]
+    found = tear3d.register(source, target, noise_bound=unit * problem.noise_bound, **options)
+    assert found.status == "optimal"
+    assert found.num_inliers >= 75
+
+
+@pytest.mark.parametrize("known", [{"planar": True}, {"axis_tolerance": 3.0}])
+def test_points_nearly_in_one_place_are_no_crash(known):
+    rng = np.random.default_rng(5)
+    source = np.ones((8, 3)) + 1e-9 * rng.normal(size=(8, 3))
+    found = tear3d.register(source, source + 0.3, noise_bound=0.05, rotation_axis=(0, 0, 1), **known)
+    assert found.status in ("optimal", "no_consensus")
