@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tear3d.find.ascent import BAND, climb_from
+from tear3d.find.ascent import BAND, climb, climb_from
 from tear3d.find.pool import SAME, Judge, Member, Pool
 from tear3d.find.procrustes import procrustes
 from tear3d.find.rounds import Explorer, Hits, Round
@@ -141,17 +141,19 @@ class Search:
         frame = self.pool.pairs.frame
         poses = [member.pose for member in self.pool.members]
         if len(poses) <= ENOUGH_RIVALS and not self.pool.limits.over():
-            poses += self._search_rest(self.pool.pairs, frame.inside(best))
+            poses += self._search_rest(frame.inside(best))
         return self.others(best, [frame.outside(pose) for pose in poses])
 
     def outsiders(self, best: Pose) -> list[Pose]:
-        """Poses that the prior does not allow, from a short search among the pairs that `best` does not explain; none
-        without a prior."""
+        """Poses that the prior does not allow: where an ascent from `best` leads without it, and those of a short
+        search among the pairs that `best` does not explain. None without a prior."""
         prior = self.pairs.prior
         if prior is None or self.pool.limits.over():
             return []
-        sample = draw_sample(replace(self.pairs, prior=None), self.options.seed)
-        found = [sample.frame.outside(pose) for pose in self._search_rest(sample, sample.frame.inside(best))]
+        free = replace(self.pairs, prior=None)
+        sample = draw_sample(free, self.options.seed)
+        found = [climb(free, best, self.options.the_loss, limits=self.pool.limits)[0]]
+        found += [sample.frame.outside(pose) for pose in self._search_beside(sample, sample.frame.inside(best))]
         return [pose for pose in found if not prior.contains(pose)]
 
     def others(self, best: Pose, poses: list[Pose]) -> list[Pose]:
@@ -168,7 +170,10 @@ class Search:
                 distinct.append(given)
         return sorted(distinct, key=lambda pose: -self._savings[id(pose)][1])[: ENOUGH_RIVALS + 2]
 
-    def _search_rest(self, sample: Pairs, best: Pose) -> list[Pose]:
+    def _search_rest(self, best: Pose) -> list[Pose]:
+        return self._search_beside(self.pool.pairs, best)
+
+    def _search_beside(self, sample: Pairs, best: Pose) -> list[Pose]:
         limits = self.pool.limits
         rest = sample.take(np.flatnonzero(~inlier_mask(sample, best, SAME)))
         if len(rest) < FEWEST_PAIRS:

@@ -33,9 +33,10 @@ choices, made on the turned, round and repeated things of tests/judge/test_rival
 shapes (`benchmarks.families`) 99 rivals of the 14 symmetric ones saved half or more, and 75 of them left half or more
 on the cloud; of the 14 that a detail makes asymmetric 5 did both, and none was told apart: such a detail has few
 matches."""
-WORTH = 2.0
-"""A pose that is not allowed, puts what agrees with the best where that does, or on the same surface, and saves so many
-times as much is what the pairs are about: the best is then no more than what a prior has left of it (free choice)."""
+WORTH, MOSTLY = 2.0, 0.5
+"""A pose that is not allowed, saves so many times as much as the best, and puts more than this share of what agrees
+with that where it does, or on the same surface, is what the pairs are about: the best is no more than what a prior has
+left of it (free choices)."""
 ALTERNATIVES, FEW, MANY = 8, 2, 1_000_000
 """Rivals that are shown, and of how many pairs on only some: each is a pass over all of them."""
 SUPPORT = 500
@@ -70,10 +71,10 @@ class Contest:
     level: float
     saving: float
     log10_tests: float
-    beyond: float = 0.0
-    """How many times what the best saves is saved by some pose that a prior does not allow."""
     places: int = 0
     """Different ones, in the source or the target, in which the pairs that agree with the best lie."""
+    beyond: float = 0.0
+    """How many times what the best saves is saved by some pose that a prior does not allow."""
 
     def shown(self, num_pairs: int) -> list[Rival]:
         """The rivals that a result names, of so many pairs."""
@@ -163,7 +164,7 @@ def _look_beyond(chance: Chance, best: Pose, outsiders: list[Pose], loss: Loss) 
     surprises, better, share = [], 0.0, 0.0
     for pose in outsiders:
         times = full_saving(pairs, pose, loss) / max(own.saving, 1e-300)
-        surprise, alike = free.log10_tests - free(pose), _same_there(pairs, own, pose)
+        surprise, alike = free.log10_tests - free(pose), _share_there(pairs, own, pose) > MOSTLY
         if not alike and times >= RELATED:
             symmetry = symmetry or _Symmetry(pairs, own)
             alike = symmetry.relates(pose)
@@ -203,11 +204,16 @@ def _same_there(pairs: Pairs, best: Surveyed, other: Pose) -> bool:
     It differs where nothing tells, such as by a turn about the line on which they lie: that is no rival, but a part of
     the pose that is not determined.
     """
+    return len(best.rows) > 0 and _share_there(pairs, best, other) == 1.0
+
+
+def _share_there(pairs: Pairs, best: Surveyed, other: Pose) -> float:
+    """The share of the pairs that agree with the best which another pose puts where that does."""
     if len(best.rows) == 0:
-        return False
+        return 0.0
     ways = pairs.x[best.rows] @ (best.pose.rotation - other.rotation).T + (best.pose.translation - other.translation)
     reach = SAME * take(pairs.xi, best.rows)
-    return bool((np.einsum("ij,ij->i", ways, ways) <= reach * reach).all())
+    return float(np.mean(np.einsum("ij,ij->i", ways, ways) <= reach * reach))
 
 
 def _close(found: Contest, rival: Rival) -> bool:
