@@ -32,8 +32,9 @@ LOW_SHARE, FEW = 0.45, 40
 ABOVE_RIM = 1.3
 """... but not below so many times what is saved where elsewhere begins (free choices)."""
 VERY_FEW, FEW_PAIRS = 8, 1_500
-"""Where rotations are few, votes alone are done sooner than lengths; unless the saving is no more than so many pairs
-can save, of so many in all: then votes may take long (free choices, made on synthetic problems of 500 to 10⁵ pairs)."""
+"""Where rotations are few, votes alone are done sooner; unless the saving is no more than so many pairs can save, of so
+many in all: then votes may take long, and lengths come first (free choices, made on synthetic problems of 500 to 10⁵
+pairs)."""
 SINGLE_GAP = 0.002
 """For smaller gaps boxes are bounded in float64: their rounding in float32 may be a tenth of this (section 8.5)."""
 LITTLE = 1_000_000_000
@@ -92,9 +93,10 @@ class _Sifter:
             low = LOW_SHARE if pairs.prior is None and agree <= FEW else SHARE
             shares = [share for share in sorted({low, SHARE}) if share * start.saving >= ABOVE_RIM * rim] + [proof]
             self.share = shares[0]
-            quick = cells_are_few(pairs.prior) and (agree > VERY_FEW or len(some) > FEW_PAIRS)
-            if not quick:
+            if not cells_are_few(pairs.prior):
                 self.sifted = self._sift(some, start, shares, limits, options.threads)
+            elif agree <= VERY_FEW and len(some) <= FEW_PAIRS:
+                self.sifted = sift(some, self.loss, start, shares, limits, options.threads, few=FEW_PAIRS)
         if self.sifted is not None:
             log.info("%d of %d pairs are left for the search", len(self.sifted.index), len(some))
 

@@ -76,6 +76,7 @@ def sift(
     limits: Limits,
     threads: int,
     most_work: float = np.inf,
+    few: int = FEW_PAIRS,
 ) -> Sifted | None:
     """Leave out pairs that are in no pose which saves more than some share of what a known pose saves.
 
@@ -93,6 +94,8 @@ def sift(
         The result is the same for any number.
     most_work : float
         Words and lengths to look at in the first round, at most.
+    few : int
+        So many pairs are looked at once, all together.
 
     Returns
     -------
@@ -104,7 +107,7 @@ def sift(
     if not FEWEST_OF_ALL <= n <= MOST_PAIRS or not wanted[0] > 0.0:
         return None
     lot = make_lot(pairs, loss)
-    if n <= FEW_PAIRS:
+    if n <= few:
         return None if lot is None else _few(lot, wanted, limits)
     agree = inlier_mask(pairs, known.pose)
     if lot is None or np.count_nonzero(agree) > MOST_INLIERS * n:

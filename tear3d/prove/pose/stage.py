@@ -149,14 +149,16 @@ class WholePose(Stage):
         p = self.packed
         if p is None:
             return no_nodes()
-        limit = max(self.floor, min(self.share, 1.0) * self.saving)
-        scratch = make_cell_scratch(p.voters, 1, 1)
-        scratch.nodes[0] = everywhere(p.low, p.high, p.ceiling)
-        state = search_cells(p.voters, p.groups, p.ballot, p.allowed, limit, BEGINNING, scratch, 1, 1)
-        self.floor = max(self.floor, state.closed)
-        node = scratch.nodes[0]
-        if not state.top:
-            return no_nodes()
+        node = everywhere(p.low, p.high, p.ceiling)
+        if not self.together:  # else the few cells see to it sooner
+            limit = max(self.floor, min(self.share, 1.0) * self.saving)
+            scratch = make_cell_scratch(p.voters, 1, 1)
+            scratch.nodes[0] = node
+            state = search_cells(p.voters, p.groups, p.ballot, p.allowed, limit, BEGINNING, scratch, 1, 1)
+            self.floor = max(self.floor, state.closed)
+            if not state.top:
+                return no_nodes()
+            node = scratch.nodes[0]
         known = None if self.known_cells is None else nodes_of(p, self.known_cells, node, self.limits)
         if known is not None:
             return known
