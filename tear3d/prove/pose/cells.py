@@ -161,7 +161,7 @@ def search_cells(voters, groups, ballot, allowed, threshold, state, scratch, bud
     """Work off the stack until it is empty, about `budget` visits are spent, or no more cells can wait.
 
     The voters of cells that wait lie at the end of the arena, but for those of the last, for which there may be no
-    room: they are overwritten when the search goes on.
+    room, or which may be all: the former are overwritten when the search goes on.
     """
     nodes, segments, arena, booth = scratch.nodes, scratch.segments, scratch.arena, scratch.booth
     top, seen, spent, closed, _ = state
@@ -228,8 +228,8 @@ def search_cells(voters, groups, ballot, allowed, threshold, state, scratch, bud
         end = scratch.ends[0] if copied else -1
         if is_ready(node, ballot.xi + ballot.margin, ballot.radius):
             first, behind = (free, end) if end >= 0 else (ALL if own == 0 else start, stop)
-            room = first == ALL or back - behind >= (0 if end >= 0 else behind - first)
-            if room and first != ALL:
+            room = first != ALL and back - behind >= (0 if end >= 0 else behind - first)
+            if room:
                 back = _move_back(arena, first, behind, back)
                 first, behind = back, back + behind - first
             for c in range(nodes.shape[1]):
