@@ -12,6 +12,7 @@ from tear3d.clouds.result import CloudResult
 from tear3d.lab.metrics import rotation_error, translation_error
 from tear3d.problem.arrays import FloatArray
 from tear3d.problem.turns import angle_of, axis_of
+from tear3d.prove.certificate import POSE
 from tear3d.report import charts, judged, words
 from tear3d.report.cells import Arcs, SphereCells
 from tear3d.report.residuals import Histogram
@@ -122,11 +123,12 @@ best pose found is pruned, the others are split. The gap is how much more than t
 any pose could still save, relative to what was found: 0 % is a proof that nothing better exists in
 that stage. $what</p></details>"""
 _OF_ROWS = "Each stage searches one part of the pose, given the parts found before it."
+_HOLDS = "What is proven holds for these pairs and this noise bound: whether the pairs are right is not proven."
 _OF_POSE = (
     "The one stage here covers all rotations and translations together. Elsewhere is every pose that puts some point "
-    "of the source more than three noise bounds from where this one puts it. What is proven holds for these pairs and "
-    "this noise bound: whether the pairs are right is not proven."
+    f"of the source more than three noise bounds from where this one puts it. {_HOLDS}"
 )
+_OF_WHOLE = f"The one stage here covers the whole pose at once. {_HOLDS}"
 
 
 def stage_table(stages: tuple[StageCertificate, ...]) -> str:
@@ -145,7 +147,8 @@ def stage_table(stages: tuple[StageCertificate, ...]) -> str:
         )
         for stage in stages
     ]
-    return table(names, rows, stacked=True) + _EXPLANATION.replace("$what", _OF_POSE if far else _OF_ROWS)
+    what = _OF_POSE if far else _OF_WHOLE if stages[0].name == POSE else _OF_ROWS
+    return table(names, rows, stacked=True) + _EXPLANATION.replace("$what", what)
 
 
 def table(

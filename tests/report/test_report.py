@@ -66,6 +66,17 @@ def test_a_proven_pose_has_its_words_its_tile_and_its_cells(tmp_path):
     assert "Elsewhere" not in page
 
 
+def test_a_proof_over_scales_is_said_to_be_one_of_the_whole_pose(tmp_path):
+    problem = tear3d.synthetic.make_problem(400, 0.8, seed=2)
+    result = tear3d.register(
+        2.0 * problem.source, problem.target, noise_bound=problem.noise_bound, estimate_scale=True, scale_range=(0.2, 2)
+    )
+    page = write_report(tmp_path / "a.html", result, problem.source, problem.target).read_text("utf-8")
+    assert result.proven
+    assert "The one stage here covers the whole pose at once" in page
+    assert "Each stage searches one part of the pose" not in page
+
+
 @pytest.mark.parametrize("closed", [True, False])
 def test_the_cells_of_a_real_proof_are_shown(tmp_path, closed):
     problem = tear3d.synthetic.make_problem(600, 0.9, seed=1)
