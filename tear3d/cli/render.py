@@ -131,7 +131,7 @@ def _rows(run: Run, truth: Truth | Problem | None) -> Iterator[tuple[str, str]]:
         yield "against the truth", _against(truth, run)
     unsaid = found is None and not result.success and not words.poseless(result)
     note = words.message(result) if result.status == "uncertified" or unsaid else ""
-    note = note or judged.rest_of_message(result, judged.verdict(result, found).sentence)
+    note = note or judged.notes(result, judged.verdict(result, found).sentence)
     if note:
         yield "note", note
     if found is not None:

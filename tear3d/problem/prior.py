@@ -30,8 +30,6 @@ STEPS = 12
 """Turns and shifts until a pose is allowed, before shifts alone do it (free choice: a few are enough), and ..."""
 FAR, TURNS = 100.0, 4
 """A point so many radii away is first brought back by so many turns alone (free choices)."""
-ALIKE = 1e-5
-"""Axes whose coordinates differ by less read the same."""
 EXACT = ".12g"  # limits in words are those that were given: what lies beyond must not seem to be within
 ROUNDS = 64
 """... steps between two sets of rotations until a rotation is in both."""
@@ -271,7 +269,7 @@ class Prior:
             parts.append("with the given rotation")
         elif self.axis is not None and self.tilt < math.pi:
             about = f"that turn about the given axis ({_numbers(self.axis)})"
-            if np.abs(self.source_axis - self.axis).max() > ALIKE:
+            if np.abs(self.source_axis - self.axis).max() > 1e-5:  # read the same
                 about = f"that turn ({_numbers(self.source_axis)}) onto the given axis ({_numbers(self.axis)})"
             parts.append(about if self.tilt == 0.0 else f"{about}, give or take {math.degrees(self.tilt):{EXACT}}°,")
         near = [f"{math.degrees(self.turn):{EXACT}}°"] if not self.fixed and self.turn < math.pi else []

@@ -51,8 +51,17 @@ def message(result: Result) -> str:
 
 def rest_of_message(result: Result, sentence: str) -> str:
     """What the message says that a sentence, that of the verdict, does not say already; empty when that is nothing."""
+    return _unsaid(message(result).split("; "), sentence)
+
+
+def notes(result: Result, sentence: str) -> str:
+    """The same of what the message adds to its first statement."""
+    return _unsaid(message(result).split("; ")[1:], sentence)
+
+
+def _unsaid(parts: list[str], sentence: str) -> str:
     said = _plain(sentence)
-    rest = "; ".join(part for part in message(result).split("; ") if _plain(part) not in said)
+    rest = "; ".join(part for part in parts if _plain(part) not in said)
     return f"{rest[0].upper()}{rest[1:]}." if rest else ""
 
 

@@ -28,8 +28,8 @@ def small_sieves(sizes, alive: float = np.inf) -> Iterator[list[tuple[Sifted, in
     noted: list[tuple[Sifted, int]] = []
 
     def noting(step):
-        def sift_and_note(pairs, *args):
-            sifted = step(pairs, *args)
+        def sift_and_note(pairs, *args, **options):
+            sifted = step(pairs, *args, **options)
             if sifted is not None:
                 noted.append((sifted, len(pairs)))
             return sifted

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from tear3d.problem.losses import LOSSES
 from tear3d.prove.bounds.voters import Voters
-from tear3d.prove.pose.boxes import State, make_scratch, search_boxes
-from tear3d.prove.pose.nodes import BOXES, FACE
+from tear3d.prove.pose.boxes import make_scratch
+from tear3d.prove.pose.nodes import FACE
 from tear3d.prove.pose.ready import ALL, Ready, beginning, make_ready, search_ready
-from tear3d.prove.stage import BOUND, PHASE
+from tear3d.prove.stage import BOUND
 from tests.prove.pose.cases import KINDS, exact_problem, gather_voters_of, node_around, setting_of
 from tests.prove.pose.grouping import grouped, some_choices
 from tests.prove.pose.test_cells import inside
@@ -56,19 +56,17 @@ def weights_of(packed, ready, arena):
     return packed.pairs.w[np.concatenate(rows)]
 
 
-def search_each(packed, setting, ready, arena, turn):
-    """Its twin: one cell after the other, and what is left of each."""
-    left, state = [], beginning(START, 0.0, 0.0).state
-    for node, (start, stop) in zip(ready.nodes, ready.spans, strict=True):
+def search_each(packed, ready, arena, weights, turn):
+    """Its twin: one cell after the other, each in work space of its own and in one go; and what is left of each."""
+    left, walk, setting = [], beginning(START, 0.0, 0.0), setting_for_voters(packed)
+    for k in range(len(ready.nodes)):
         scratch = make_scratch(packed.size, np.float32)
-        source, span = (packed.voters, (0, packed.size)) if start == ALL else (arena, (start, stop))
-        end = gather_voters_of(packed, source, span, node, scratch.home, scratch.points)
-        scratch.nodes[0], scratch.segment[0], scratch.segments[0] = node, 0, (0, end)
-        scratch.nodes[0, PHASE] = BOXES
-        state = State(1, 0, 0, *state[3:])
-        state = search_boxes(setting, packed.allowed, state, scratch, NEVER, turn)
-        left.append(scratch.nodes[: state.top].copy())
-    return state, left
+        walk = search_ready(
+            setting, packed.allowed, packed.voters, arena, weights, ready, walk, k + 1, scratch, NEVER, turn, NEVER
+        )
+        left.append(scratch.nodes[: walk.state.top].copy())
+        walk = walk._replace(state=walk.state._replace(top=0))
+    return walk.state, left
 
 
 def problem(rng, kind, loss):
@@ -85,9 +83,8 @@ def test_cells_that_wait_are_searched_like_each_alone_in_any_slices(seed, kind, 
     exact, around = problem(rng, kind, loss)
     p = exact.packed
     ready, arena = waiting(rng, p, [node for node, _ in around])
-    setting = setting_for_voters(p)
-    known, parts = search_each(p, setting, ready, arena, turn)
     scratch, given_ = make_scratch(p.size, np.float32), (p.voters, arena, weights_of(p, ready, arena), ready)
+    setting, (known, parts) = setting_for_voters(p), search_each(p, ready, arena, given_[2], turn)
     walk, left, last = beginning(START, 0.0, 0.0), [], len(around)
     while walk.state.top or walk.next < last:
         before, budget = walk, int(rng.choice([1, 2_000, NEVER]))
