@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tear3d.problem.arrays import FloatArray
-from tear3d.prove.pose.boxes import State, search_boxes
+from tear3d.prove.pose.boxes import BOX_COST, State, search_boxes
 from tear3d.prove.pose.home import gather_voters, settle
 from tear3d.prove.pose.nodes import BOXES, NODE
 from tear3d.prove.stage import PHASE
@@ -43,7 +43,7 @@ class Walk(NamedTuple):
     boxes: int
     """Boxes visited in all, ..."""
     work: int
-    """... and what was done, in visits of points."""
+    """... and about what was done below cells that were searched, in visits of points."""
     state: State
 
 
@@ -103,6 +103,8 @@ def search_ready(setting, allowed, voters, arena, weights, ready, walk, last, sc
         state = search_boxes(setting, allowed, state, scratch, budget - spent, min(turn, state.cells + cells - boxes))
         boxes += state.cells - before.cells
         spent += state.visits - before.visits
+        if state.top == 0 or state.cells >= turn:  # most boxes have few of the points
+            work += scratch.segments[0, 1] * (1 + state.cells // 4) + BOX_COST * state.cells
         if state.top > 0:
             break
-    return Walk(following, weight, boxes, work + spent, state)
+    return Walk(following, weight, boxes, work, state)
