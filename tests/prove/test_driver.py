@@ -110,11 +110,11 @@ def test_cells_are_counted_across_stages():
 @pytest.mark.clock
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_time_limit_keeps_an_honest_bound(threads):
-    limits, reports = watched(time_limit=0.2)
+    limits, reports = watched(time_limit=0.5)
     stage = Landscape(pause=2e-3, depth=50, nodes=4, pieces=4)
     began = time.perf_counter()
     found = maximise(stage, START, rel_gap=1e-12, limits=limits, threads=threads)
-    assert 0.2 <= time.perf_counter() - began < 0.7
+    assert 0.5 <= time.perf_counter() - began < 1.0
     assert (found.certificate.ended_by, found.certificate.closed) == ("time_limit", False)
     assert found.certificate.cells > 4
     assert_honest(found, reports)
