@@ -99,7 +99,8 @@ def verdict(known: Evidence) -> tuple[Status, str]:
     if known.at_edge and status != "no_consensus":
         message += "; the pose lies at the edge of what is allowed, beyond which nothing was looked at"
     if known.beyond >= MORE:
-        message += f"; a pose that is not allowed saves about {known.beyond:.2g} times as much"
+        times = f"{known.beyond:.2g}" if known.beyond < 99.5 else f"{known.beyond:.0f}"
+        message += f"; a pose that is not allowed saves about {times} times as much"
     return status, said_first(known.ambiguity, message)
 
 

@@ -42,3 +42,32 @@ def test_a_scale_outside_its_range(tmp_path):
     printed = plain(run("register", tmp_path / "a.npz", *options, "0.2,1", code=NOT_PROVEN).stdout)
     assert "in the range looked at (--scale-range)" in printed
     assert "scale 3, as given" in plain(run("register", tmp_path / "a.npz", *options, "3,3").stdout)
+
+
+def test_what_a_message_adds_is_printed_once(tmp_path):
+    """That the pose lies at the edge of a prior, or its scale at the end of the range."""
+    problem = make_problem(300, 0.5, seed=1)
+    np.savez(tmp_path / "a.npz", source=problem.source, target=problem.target, noise_bound=problem.noise_bound)
+    turn = np.eye(4)
+    turn[:2, :2] = [[np.cos(0.04), -np.sin(0.04)], [np.sin(0.04), np.cos(0.04)]]
+    np.savetxt(tmp_path / "pose.txt", turn @ problem.transformation)
+    options = ("--initial", tmp_path / "pose.txt", "--within", "1.7,1")
+    printed = plain(run("register", tmp_path / "a.npz", *options).stdout)
+    told = "note The pose lies at the edge of what is allowed, beyond which nothing was looked at."
+    assert printed.count(told) == 1
+    ended = plain(run("register", tmp_path / "a.npz", "--scale", "--scale-range", "0.5,0.99").stdout)
+    assert ended.count("note The scale is the largest that was looked at, a larger one may fit better.") == 1
+    assert " note " not in plain(run("register", tmp_path / "a.npz").stdout)
+
+
+def test_where_a_prior_fits_nothing_no_scale_is_advised(tmp_path):
+    problem = make_problem(300, 0.5, seed=1)
+    np.savez(tmp_path / "a.npz", source=problem.source, target=problem.target, noise_bound=problem.noise_bound)
+    away = problem.transformation.copy()
+    away[:3, 3] += 50.0
+    np.savetxt(tmp_path / "pose.txt", away)
+    options = ("--initial", tmp_path / "pose.txt", "--within", "5,0.1")
+    printed = plain(run("register", tmp_path / "a.npz", *options, code=NOT_PROVEN).stdout)
+    assert "Is what is given of the pose right?" in printed
+    assert "--scale" not in printed
+    assert "best other pose" not in printed

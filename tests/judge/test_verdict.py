@@ -199,3 +199,13 @@ def test_a_bound_in_percent_is_never_rounded_down(fraction):
     value = 100.0 * float(shown[:-1]) if shown.endswith("×") else float(shown.removesuffix(" %"))
     assert shown.endswith("×") == (fraction > 10.0)
     assert 100.0 * fraction * (1.0 - 1e-8) <= value <= 100.0 * fraction * 1.11 + 1e-4
+
+
+@pytest.mark.parametrize(
+    ("beyond", "words"), [(1.4, ""), (6.84, "about 6.8 times"), (99.6, "about 100 times"), (1234.0, "about 1234 times")]
+)
+def test_a_pose_that_is_not_allowed_is_told_of_in_plain_numbers(beyond, words):
+    for level in (SURE, CHANCE):
+        _, message = verdict(Evidence(level, 12, "rows", CERTIFICATES["agreeing"], None, True, beyond=beyond))
+        assert ("a pose that is not allowed saves" in message) == bool(words)
+        assert words in message
