@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal
 
@@ -50,12 +49,8 @@ class SimilarPool(Pool):
         return Member(reached.pose, reached.saving, reached.num_inliers, self.probes.images(reached.pose.row))
 
 
-@dataclass(frozen=True, eq=False)
 class SimilarSearch(Search):
     """A search for similarities that has come to its end."""
-
-    _rest: dict[bytes, list[Pose]] = field(default_factory=dict, repr=False)
-    """Others than a pose, by its row."""
 
     @classmethod
     def over(

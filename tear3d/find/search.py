@@ -71,6 +71,8 @@ class Search:
     ended_by: str
     _savings: dict[int, tuple[Pose, float]] = field(default_factory=dict, repr=False)
     """Over the sample, of poses by their identity."""
+    _rest: dict[bytes, list[Pose]] = field(default_factory=dict, repr=False)
+    """What a short search has found besides a pose, by its row."""
 
     @classmethod
     def run(cls, pairs: Pairs, options: Options, limits: Limits, judge: Callable[[Pairs], Judge]) -> Search:
@@ -147,14 +149,16 @@ class Search:
     def outsiders(self, best: Pose) -> list[Pose]:
         """Poses that the prior does not allow: where an ascent from `best` leads without it, and those of a short
         search among the pairs that `best` does not explain. None without a prior."""
-        prior = self.pairs.prior
+        prior, key = self.pairs.prior, best.row.tobytes()
         if prior is None or self.pool.limits.over():
             return []
-        free = replace(self.pairs, prior=None)
-        sample = draw_sample(free, self.options.seed)
-        found = [climb(free, best, self.options.the_loss, limits=self.pool.limits)[0]]
-        found += [sample.frame.outside(pose) for pose in self._search_beside(sample, sample.frame.inside(best))]
-        return [pose for pose in found if not prior.contains(pose)]
+        if key not in self._rest:
+            free = replace(self.pairs, prior=None)
+            sample = draw_sample(free, self.options.seed)
+            found = [climb(free, best, self.options.the_loss, limits=self.pool.limits)[0]]
+            found += [sample.frame.outside(pose) for pose in self._search_beside(sample, sample.frame.inside(best))]
+            self._rest[key] = [pose for pose in found if not prior.contains(pose)]
+        return self._rest[key]
 
     def others(self, best: Pose, poses: list[Pose]) -> list[Pose]:
         """Those of some poses that are neither `best` nor the same as one before, the one that saves most first."""
