@@ -40,7 +40,8 @@ LENGTHS = 5_000
 by nearly one where it is small: a pose at the limit may fall on either side of it."""
 LARGEST, FINER = 32_768, 262_144
 """More pairs than this are thinned evenly before they are judged; where a pose could be chance among those, it is
-judged once more among so many: of a hundred pairs in a hundred thousand the first look keeps too few to tell."""
+judged once more among so many: of a hundred pairs in a hundred thousand the first look keeps too few to tell. Free
+choices: the second takes a quarter of a second."""
 VOXEL = 1.0
 """Edge of the voxels that count as one witness, in noise bounds. Chosen on data: `python -m benchmarks.chance` measures
 the false alarms and the right poses that are missed, and scans of the same folder were looked at when it was chosen."""

@@ -32,13 +32,14 @@ CELLS_TOGETHER, BOXES_TOGETHER, PIECES = 256, 64, 16
 seven real pairs, where a quarter of it took a tenth longer)."""
 FEW_PIECES, FEW_PAIRS = 3, 20_000
 """Cells of half a circle of rotations for so few pairs are searched in so many pieces, each of them at once (free
-choices, made on synthetic problems with 1, 2, 3, 5 and 10 pieces)."""
+choices: of 1, 2, 3, 5 and 10 pieces the fastest on 10³ and 10⁴ pairs of `benchmarks.priors`, on two cores)."""
 FINER, FEWER_PAIRS = 5, 400_000
 """First cells of half a circle of rotations, for up to so many pairs: three are too wide for most (free choices, made
 on five synthetic problems; from 10⁶ pairs on, which vote in groups, three are faster)."""
 FEW_VOTERS = 250
 """So few voters begin with a short range of rotations in two cells, more in eight: both threads have work, and less of
-it is done twice where cells meet at the incumbent (free choice, made on synthetic problems)."""
+it is done twice where cells meet at the incumbent (free choice: faster on 10⁴ pairs of `benchmarks.priors`, with 103
+voters or so, slower from 2·10⁴ on, with 750)."""
 SMALLEST_XI = 1e-10
 """Boxes are bounded in single precision when noise bounds lie between this and its inverse: it holds their squares."""
 PRUNE = 0.999
